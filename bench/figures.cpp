@@ -1,0 +1,54 @@
+#include "figures.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+namespace andon::bench {
+
+void measurements::ReportRuns(const std::vector<Run>& runs) {
+    for (const auto& run : runs) {
+        if (run.run_type != Run::RT_Iteration) continue;
+        if (run.error_occurred) throw std::runtime_error(run.benchmark_name() + ": " + run.error_message);
+        const auto rate = run.counters.find("items_per_second");
+        if (rate == run.counters.end()) throw std::runtime_error(run.benchmark_name() + " counts no operations");
+        per_operation_[run.run_name.function_name].push_back(1e9 / rate->second.value);
+        std::fprintf(stderr, ".");
+    }
+}
+
+double measurements::nanoseconds(const std::string& name) const {
+    const auto found = per_operation_.find(name);
+    if (found == per_operation_.end()) throw std::runtime_error("nothing was measured for " + name);
+    auto times = found->second;
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+void figures::add(std::string_view name, double value, std::string_view relation, double bar, std::string_view unit,
+                  bool ok) {
+    std::printf("%.*s: %.2f%.*s (bar %.*s %g) %s\n", static_cast<int>(name.size()), name.data(), value,
+                static_cast<int>(unit.size()), unit.data(), static_cast<int>(relation.size()), relation.data(), bar,
+                ok ? "ok" : "short");
+    ++(ok ? met_ : short_);
+}
+
+void figures::at_most(std::string_view name, double value, double bar, std::string_view unit) {
+    add(name, value, "at most", bar, unit, value <= bar);
+}
+
+void figures::at_least(std::string_view name, double value, double bar, std::string_view unit) {
+    add(name, value, "at least", bar, unit, value >= bar);
+}
+
+void figures::note(std::string_view name, double value, std::string_view unit) {
+    std::printf("  %.*s: %.2f%.*s\n", static_cast<int>(name.size()), name.data(), value, static_cast<int>(unit.size()),
+                unit.data());
+}
+
+int figures::finish(std::string_view group) const {
+    std::printf("%.*s: %d figures ok, %d short\n", static_cast<int>(group.size()), group.data(), met_, short_);
+    return short_ == 0 ? 0 : 1;
+}
+
+}  // namespace andon::bench

@@ -1,0 +1,37 @@
+# What all targets of the project share.
+
+# Our own code is built with every warning as an error; a project that uses andon as a subdirectory is not bothered.
+function(andon_compile_options target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    if(PROJECT_IS_TOP_LEVEL)
+        target_compile_options(${target} PRIVATE
+            -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+            -Wcast-qual -Wextra-semi -Woverloaded-virtual -Werror
+            # GCC 12 sees overlapping copies in std::string that are not there (its bug 105329).
+            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+    endif()
+    if(ANDON_SANITIZE)
+        target_compile_options(${target} PUBLIC -fsanitize=${ANDON_SANITIZE} -fno-omit-frame-pointer
+            $<$<BOOL:$<FILTER:${ANDON_SANITIZE},INCLUDE,undefined>>:-fno-sanitize-recover=undefined>)
+        target_link_options(${target} PUBLIC -fsanitize=${ANDON_SANITIZE})
+    endif()
+endfunction()
+
+# A layer of the library: its sources under src/<name>, its headers under include/andon/<name>.
+function(andon_library name)
+    cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+    add_library(andon_${name} ${arg_SOURCES})
+    add_library(andon::${name} ALIAS andon_${name})
+    set_target_properties(andon_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME andon_${name}
+        POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    target_include_directories(andon_${name}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+        PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(andon_${name} PUBLIC ${arg_LINKS})
+    andon_compile_options(andon_${name})
+    if(ANDON_INSTALL)
+        install(TARGETS andon_${name} EXPORT andon-targets)
+        install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/andon/${name} DESTINATION include/andon)
+    endif()
+endfunction()

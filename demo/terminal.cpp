@@ -1,0 +1,67 @@
+#include "terminal.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace demo {
+namespace {
+
+bool continues_character(char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+std::string printed(const char* format, double value) {
+    std::array<char, 32> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), format, value);
+    return buffer.data();
+}
+
+}  // namespace
+
+std::string fit(std::string_view text, std::size_t columns, align side) {
+    std::size_t used = 0;
+    std::size_t last_column = 0;  // where the character that may have to give way to the mark begins
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (continues_character(text[i])) continue;
+        if (++used == columns) last_column = i;
+        if (used > columns) return std::string(text.substr(0, last_column)) + (columns == 0 ? "" : "…");
+    }
+    const std::string padding(columns - used, ' ');
+    return side == align::left ? std::string(text) + padding : padding + std::string(text);
+}
+
+std::string show(andon::duration d) {
+    const auto ns = static_cast<double>(std::chrono::nanoseconds(d).count());
+    if (ns < 1e3) return printed("%.0f ns", ns);
+    if (ns < 1e6) return printed("%.0f µs", ns / 1e3);
+    if (ns < 1e7) return printed("%.1f ms", ns / 1e6);
+    if (ns < 1e9) return printed("%.0f ms", ns / 1e6);
+    return printed("%.2f s", ns / 1e9);
+}
+
+std::string palette::operator()(colour c, std::string_view text) const {
+    if (!on_ || c == colour::plain) return std::string(text);
+    constexpr std::array<std::string_view, 6> codes{"0", "1", "2", "31", "32", "33"};
+    return "\x1b[" + std::string(codes[static_cast<std::size_t>(c)]) + 'm' + std::string(text) + "\x1b[0m";
+}
+
+void print(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+bool on_terminal() {
+    if (isatty(STDOUT_FILENO) == 0) return false;
+    const char* terminal = std::getenv("TERM");
+    return terminal != nullptr && std::string_view(terminal) != "dumb" && *terminal != '\0';
+}
+
+bool colours_wanted() {
+    const char* no = std::getenv("NO_COLOR");
+    return no == nullptr || *no == '\0';
+}
+
+}  // namespace demo

@@ -1,0 +1,79 @@
+// A million deadlines without a thread, and without a cost that grows with them.
+//
+// A hierarchical timing wheel: seven levels of 64 slots, the lowest a millisecond wide, each level 64 times as wide as
+// the one below; together they reach 139 years. A deadline lies at the level of the highest 6-bit digit in which its
+// time differs from the wheel's. Setting and clearing is O(1); the next wake-up is found from one occupancy bitmap a
+// level, which is O(1) too; a deadline moves down at most six times in its life. A heap would be simpler and costs
+// log n cache misses on the path of every request.
+//
+// A deadline never fires early, and at most a millisecond late. Not thread-safe: the owner has the lock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "andon/core/time.hpp"
+
+namespace andon {
+
+/// How long a request may take. Progress restarts the idle clock, never the maximum (TIME-3, TIME-4).
+struct time_limits {
+    std::optional<duration> idle{};
+    std::optional<duration> maximum{};
+};
+
+/// Embedded in what has a deadline. Belongs to one wheel at a time.
+struct deadline_hook {
+    deadline_hook* next = nullptr;
+    deadline_hook** link = nullptr;
+    std::int64_t tick = 0;
+
+    [[nodiscard]] bool set() const noexcept { return link != nullptr; }
+};
+
+class deadlines {
+public:
+    /// `now`: where the wheel starts. Deadlines before it are due at once.
+    explicit deadlines(time_point now) noexcept;
+    deadlines(const deadlines&) = delete;
+    deadlines& operator=(const deadlines&) = delete;
+
+    void set(deadline_hook& hook, time_point when) noexcept;
+    void clear(deadline_hook& hook) noexcept;
+
+    /// When to call next_due() again: at or before the earliest deadline, and exact when that is near.
+    [[nodiscard]] std::optional<time_point> next_wake() const noexcept;
+
+    /// Takes one deadline out that lies at or before `now`; null when there is none left.
+    [[nodiscard]] deadline_hook* next_due(time_point now) noexcept;
+
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+
+private:
+    static constexpr unsigned bits = 6;
+    static constexpr std::size_t slots = 1U << bits;
+    static constexpr std::size_t levels = 7;
+    static constexpr std::int64_t reach = (std::int64_t{1} << (bits * levels)) - 1;
+
+    struct level {
+        std::uint64_t occupied = 0;
+        std::array<deadline_hook*, slots> slot{};
+    };
+    struct position {
+        std::size_t level, slot;
+        std::int64_t tick;
+    };
+
+    [[nodiscard]] static std::size_t slot_at(std::int64_t tick, std::size_t level) noexcept;
+    [[nodiscard]] position earliest() const noexcept;
+    void place(deadline_hook& hook) noexcept;
+
+    std::array<level, levels> level_{};
+    time_point epoch_;
+    std::int64_t now_ = 0;  // ticks since epoch_; all deadlines before it were taken out
+    std::size_t count_ = 0;
+};
+
+}  // namespace andon

@@ -1,0 +1,79 @@
+// When memory that lock-free readers may still look at can be given back.
+//
+// A reader counts itself in and out of one of two counters, picked by the parity of the current epoch; the counters are
+// striped by thread, so that readers do not meet on a cache line. The epoch moves on only when nobody is counted under
+// the parity of the epoch before. So after something was unlinked in epoch e, every reader that could have found it is
+// gone once the epoch is e + 3: the step out of e may have begun its look at the counters before the unlinking, but
+// each of the next two looks at one parity in full, and a reader is counted under one of them, also one that read the
+// epoch long before it counted itself in. model/grace_period.pml checks that; with e + 2 it finds the reader that dies.
+//
+// The same two counters for ever would not do: with readers coming and going there might never be a moment without one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace andon::detail {
+
+class grace_period {
+public:
+    using epoch = std::uint64_t;
+
+    /// While it lives, nothing that it could have found is given back. Never blocks; never to be held for long.
+    class reader {
+    public:
+        explicit reader(const grace_period& g) noexcept
+            : counted_(g.stripes_[my_stripe()].readers[g.epoch_.load(std::memory_order_seq_cst) % 2]) {
+            counted_.fetch_add(1, std::memory_order_seq_cst);
+        }
+        reader(const reader&) = delete;
+        reader& operator=(const reader&) = delete;
+        ~reader() { counted_.fetch_sub(1, std::memory_order_release); }
+
+    private:
+        std::atomic<std::uint32_t>& counted_;
+    };
+
+    /// Whether there was a moment without a reader for each stripe since the call began: then nobody can be looking at
+    /// what was unlinked before. The common case, and no epoch is needed for it.
+    [[nodiscard]] bool quiet() const noexcept {
+        for (const auto& each : stripes_) {
+            if (each.readers[0].load(std::memory_order_seq_cst) != 0) return false;
+            if (each.readers[1].load(std::memory_order_seq_cst) != 0) return false;
+        }
+        return true;
+    }
+
+    /// The epoch to remember for what was just unlinked.
+    [[nodiscard]] epoch current() const noexcept { return epoch_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] bool passed(epoch unlinked) const noexcept { return current() >= unlinked + 3; }
+
+    /// Moves the epoch on if nobody is left in the one before.
+    bool try_advance() noexcept {
+        auto now = epoch_.load(std::memory_order_seq_cst);
+        for (const auto& each : stripes_) {
+            if (each.readers[(now + 1) % 2].load(std::memory_order_seq_cst) != 0) return false;
+        }
+        return epoch_.compare_exchange_strong(now, now + 1, std::memory_order_seq_cst);
+    }
+
+private:
+    static constexpr std::size_t stripe_count = 16;
+    struct alignas(64) stripe {
+        std::array<std::atomic<std::uint32_t>, 2> readers{};
+    };
+
+    static std::size_t my_stripe() noexcept {
+        static std::atomic<std::size_t> threads{0};
+        thread_local std::size_t mine = 0;  // 0: not picked yet
+        if (mine == 0) mine = 1 + threads.fetch_add(1, std::memory_order_relaxed) % stripe_count;
+        return mine - 1;
+    }
+
+    alignas(64) std::atomic<epoch> epoch_{0};
+    mutable std::array<stripe, stripe_count> stripes_{};
+};
+
+}  // namespace andon::detail

@@ -1,0 +1,347 @@
+#include "core/request_table.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "core/hash.hpp"
+
+namespace andon::detail {
+namespace {
+
+std::uint64_t random_seed() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32U | device();
+}
+
+in_flight_limits sane(in_flight_limits limits) {
+    limits.longest_id = std::min<std::size_t>(limits.longest_id, std::numeric_limits<std::uint16_t>::max());
+    limits.max_per_session = std::min<std::size_t>(limits.max_per_session, std::numeric_limits<std::uint32_t>::max());
+    return limits;
+}
+
+}  // namespace
+
+request_table::request_table(const in_flight_limits& limits)
+    : limits_(sane(limits)), seed_(random_seed()), outcomes_(limits.outcomes_kept) {}
+
+request_table::~request_table() {
+    for (auto& s : shards_) free({s.retired, s.retired_arrays});
+}
+
+std::uint64_t request_table::hash_of(const request_key& key) const noexcept {
+    const auto scope = static_cast<std::uint64_t>(key.session) << 1U | static_cast<std::uint64_t>(key.way);
+    return key.id.hash(seed_ ^ fold(scope ^ seed_, odd_a));
+}
+
+session_record& request_table::open_session() {
+    const std::scoped_lock hold(sessions_mutex_);
+    const auto id = session_id(++sessions_opened_);
+    auto record = std::make_unique<session_record>(id, static_cast<std::uint32_t>(limits_.max_per_session));
+    sessions_.emplace(id, record.get());
+    return *record.release();
+}
+
+void request_table::close(session_record& session, cancel_cause cause, std::string_view why, time_point now) noexcept {
+    {
+        const std::scoped_lock hold(sessions_mutex_);
+        sessions_.erase(session.id);
+    }
+    session.cancel(cause, why, now);
+}
+
+bool request_table::cancel_session(session_id id, cancel_cause cause, std::string_view why, time_point now) noexcept {
+    cancel_token session;
+    {
+        const std::scoped_lock hold(sessions_mutex_);
+        const auto found = sessions_.find(id);
+        if (found == sessions_.end()) return false;
+        session = cancel_token(*found->second);
+    }
+    session.state()->cancel_children(cause, reason(why), now);
+    return true;
+}
+
+begin_refusal request_table::begin(session_record& in, const request_key& key, request* parent, time_point now,
+                                   const begin_options& options, request*& begun) {
+    if (key.id.text().size() > limits_.longest_id) return begin_refusal::id_too_long;
+    if (in.cancel_accepted()) return begin_refusal::session_closed;
+
+    const auto hash = hash_of(key);
+    auto& s = shard_of(hash);
+    s.index.prefetch(hash);
+    auto* r = request::make(in, key, hash, now, options);
+    if (parent != nullptr ? !in.take_place(in.most) : !r->hang_below(in, now, in.most)) {
+        abandon(*r, now);
+        return begin_refusal::too_many;
+    }
+    if (parent != nullptr) {
+        r->has_place_in_session = true;
+        static_cast<void>(r->hang_below(*parent, now));
+    }
+    freed given_back;
+    bool let_in = false;
+    try {
+        const std::scoped_lock hold(s.lock);
+        let_in = s.index.find(key, hash) == nullptr;
+        if (let_in) {
+            s.index.insert(*r, hash);
+            arm(s, *r, now);
+            if (s.index.has_unused() || s.retired_arrays != nullptr) given_back = reclaim(s);
+        }
+    } catch (...) {
+        abandon(*r, now);
+        throw;
+    }
+    free(given_back);
+    if (!let_in) {
+        abandon(*r, now);
+        return begin_refusal::duplicate_id;
+    }
+    begun = r;
+    return begin_refusal::none;
+}
+
+// Lets go of one that never came into the table.
+void request_table::abandon(request& r, time_point now) noexcept {
+    leave_session(r, now);
+    r.release();
+    r.release();
+}
+
+void request_table::leave_session(request& r, time_point now) noexcept {
+    auto& session = r.session();
+    r.end(now);
+    if (r.has_place_in_session) session.give_place_back();
+}
+
+void request_table::finish(request& r, time_point now) noexcept {
+    r.stopped = now;
+    leave_session(r, now);
+
+    auto& s = shard_of(r.hash());
+    freed given_back;
+    {
+        const std::scoped_lock hold(s.lock);
+        s.index.erase(r);
+        if (r.set()) {
+            s.wheel->clear(r);
+            if (s.wheel->empty()) s.wake.store(never, std::memory_order_relaxed);
+        }
+        deadline_hook& hook = r;  // free now: it carries the record through the retired list
+        hook.tick = static_cast<std::int64_t>(grace_.current());
+        *s.retired_end = &hook;
+        s.retired_end = &hook.next;
+        ++s.retired_count;
+        given_back = reclaim(s);
+    }
+    if (r.cancel_accepted()) outcomes_.file(r);
+    r.release();
+    free(given_back);
+}
+
+// Takes out what no reader can be looking at any more: all of it when nobody is reading, which is the rule; else what
+// has seen its grace period. Then a few wait for the next call, so that readers are not asked after for each.
+request_table::freed request_table::reclaim(shard& s) noexcept {
+    while (auto* array = s.index.take_unused()) {
+        array->unlinked = grace_.current();
+        array->next_unused = std::exchange(s.retired_arrays, array);
+    }
+    const bool quiet = grace_.quiet();
+    if (!quiet && (s.retired_count < retired_at_once || !grace_.try_advance())) return {};
+    const auto over = [&](grace_period::epoch unlinked) { return quiet || grace_.passed(unlinked); };
+
+    freed given_back{s.retired, nullptr};
+    deadline_hook** end = &s.retired;
+    for (; *end != nullptr && over(static_cast<grace_period::epoch>((*end)->tick)); end = &(*end)->next) {
+        --s.retired_count;
+    }
+    if (end == &s.retired) {
+        given_back.records = nullptr;
+    } else {
+        s.retired = std::exchange(*end, nullptr);
+        if (s.retired == nullptr) s.retired_end = &s.retired;
+    }
+    slot_array** array = &s.retired_arrays;
+    while (*array != nullptr) {
+        if (over((*array)->unlinked)) {
+            auto* gone = std::exchange(*array, (*array)->next_unused);
+            gone->next_unused = std::exchange(given_back.arrays, gone);
+        } else {
+            array = &(*array)->next_unused;
+        }
+    }
+    return given_back;
+}
+
+void request_table::free(freed given_back) noexcept {
+    while (given_back.records != nullptr) {
+        auto* r = static_cast<request*>(std::exchange(given_back.records, given_back.records->next));
+        r->release();
+    }
+    while (given_back.arrays != nullptr) {
+        slot_array::destroy(std::exchange(given_back.arrays, given_back.arrays->next_unused));
+    }
+}
+
+cancel_token request_table::find(const request_key& key, std::uint64_t hash) const noexcept {
+    auto& s = shard_of(hash);
+    {
+        const grace_period::reader reading(grace_);
+        if (const auto found = s.index.try_find(key, hash)) {
+            return *found != nullptr ? cancel_token(**found) : cancel_token();
+        }
+    }
+    const std::scoped_lock hold(s.lock);
+    auto* found = s.index.find(key, hash);
+    return found != nullptr ? cancel_token(*found) : cancel_token();
+}
+
+cancel_result request_table::cancel(const request_key& key, cancel_cause cause, std::string_view why,
+                                    time_point now) noexcept {
+    const auto hash = hash_of(key);
+    const auto found = find(key, hash);
+    cancel_result result{cancel_result::verdict::unknown, cause};
+    if (auto* r = static_cast<request*>(found.state())) {
+        const bool allowed = cause != cancel_cause::peer || r->peer_may_cancel();
+        result = allowed ? r->cancel(cause, why, now) : cancel_result{cancel_result::verdict::uncancellable, cause};
+    }
+    shard_of(hash).verdicts[static_cast<std::size_t>(result.what)].fetch_add(1, std::memory_order_relaxed);
+    return result;
+}
+
+bool request_table::is_cancelled(const request_key& key) const noexcept {
+    const auto hash = hash_of(key);
+    auto& s = shard_of(hash);
+    {
+        const grace_period::reader reading(grace_);
+        if (const auto found = s.index.try_find(key, hash)) return *found != nullptr && (*found)->cancelled();
+    }
+    const std::scoped_lock hold(s.lock);
+    const auto* found = s.index.find(key, hash);
+    return found != nullptr && found->cancelled();
+}
+
+void request_table::arm(shard& s, request& r, time_point now) {
+    const auto due = r.due();
+    if (!due) return;
+    if (s.wheel == nullptr) s.wheel = std::make_unique<deadlines>(now);
+    s.wheel->set(r, *due);
+    if (due->time_since_epoch().count() < s.wake.load(std::memory_order_relaxed)) note_wake(s);
+}
+
+void request_table::note_wake(shard& s) noexcept {
+    const auto next = s.wheel->next_wake();
+    s.wake.store(next ? next->time_since_epoch().count() : never, std::memory_order_relaxed);
+}
+
+void request_table::limit(request& r, const time_limits& limits, time_point now) {
+    auto& s = shard_of(r.hash());
+    const std::scoped_lock hold(s.lock);
+    r.set_limits(limits, now);
+    if (r.set()) s.wheel->clear(r);
+    arm(s, r, now);
+}
+
+std::optional<time_point> request_table::next_wake() const noexcept {
+    auto earliest = never;
+    for (const auto& s : shards_) earliest = std::min(earliest, s.wake.load(std::memory_order_relaxed));
+    return earliest == never ? std::nullopt : std::optional(time_point(duration(earliest)));
+}
+
+std::size_t request_table::expire(time_point now) noexcept {
+    static const reason idle("no progress within the idle limit");
+    static const reason maximum("the maximum time is over");
+    constexpr std::size_t at_once = 32;
+    std::size_t expired = 0;
+    for (auto& s : shards_) {
+        for (bool more = s.wake.load(std::memory_order_relaxed) <= now.time_since_epoch().count(); more;) {
+            std::array<cancel_token, at_once> due;
+            std::size_t found = 0;
+            {
+                const std::scoped_lock hold(s.lock);
+                if (s.wheel == nullptr) break;
+                deadline_hook* hook = nullptr;
+                while (found < at_once && (hook = s.wheel->next_due(now)) != nullptr) {
+                    auto& r = static_cast<request&>(*hook);
+                    const auto moved_to = r.due();
+                    if (moved_to && *moved_to > now) {  // progress came since it was set
+                        s.wheel->set(r, *moved_to);
+                    } else {
+                        due[found++] = cancel_token(r);
+                    }
+                }
+                more = hook != nullptr;
+                note_wake(s);
+            }
+            for (std::size_t i = 0; i < found; ++i) {
+                auto& r = static_cast<request&>(*due[i].state());
+                if (r.cancel(cancel_cause::timeout, r.past_maximum(now) ? maximum : idle, now).accepted()) ++expired;
+            }
+        }
+    }
+    return expired;
+}
+
+std::vector<request_info> request_table::list() const {
+    std::vector<cancel_token> seen;
+    for (auto& s : shards_) {
+        request_index::cursor at;
+        for (bool more = true; more;) {
+            seen.reserve(seen.size() + 64);
+            const std::scoped_lock hold(s.lock);
+            more = s.index.walk(at, 16, [&](request& r) { seen.emplace_back(r); });
+        }
+    }
+    // One that moved during the walk was seen twice.
+    const auto by_record = [](const cancel_token& a, const cancel_token& b) { return a.state() < b.state(); };
+    std::sort(seen.begin(), seen.end(), by_record);
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+
+    std::vector<request_info> result;
+    result.reserve(seen.size());
+    for (const auto& token : seen) {
+        const auto& r = static_cast<const request&>(*token.state());
+        result.push_back({.session = r.in_session(),
+                          .way = r.way(),
+                          .id = request_id(r.id()),
+                          .label = shown_label(r),
+                          .state = r.state(),
+                          .cause = r.cause(),
+                          .why = r.why(),
+                          .started = r.started(),
+                          .asked = known(r.asked_at()),
+                          .noticed = known(r.noticed())});
+    }
+    std::sort(result.begin(), result.end(),
+              [](const request_info& a, const request_info& b) { return a.started < b.started; });
+    return result;
+}
+
+std::size_t request_table::size() const noexcept {
+    std::size_t all = 0;
+    for (auto& s : shards_) {
+        const std::scoped_lock hold(s.lock);
+        all += s.index.size();
+    }
+    return all;
+}
+
+cancel_counters request_table::counters() const noexcept {
+    cancel_counters counters;
+    const auto sum = [&](cancel_result::verdict verdict) {
+        std::uint64_t all = 0;
+        for (const auto& s : shards_) {
+            all += s.verdicts[static_cast<std::size_t>(verdict)].load(std::memory_order_relaxed);
+        }
+        return all;
+    };
+    counters.accepted = sum(cancel_result::verdict::accepted);
+    counters.already_cancelled = sum(cancel_result::verdict::already_cancelled);
+    counters.too_late = sum(cancel_result::verdict::too_late);
+    counters.unknown = sum(cancel_result::verdict::unknown);
+    counters.uncancellable = sum(cancel_result::verdict::uncancellable);
+    outcomes_.add_to(counters);
+    return counters;
+}
+
+}  // namespace andon::detail

@@ -1,0 +1,100 @@
+// What in_flight is made of: shards, sessions, and what became of the cancelled.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "andon/core/deadlines.hpp"
+#include "andon/core/in_flight.hpp"
+#include "core/grace_period.hpp"
+#include "core/outcome_ring.hpp"
+#include "core/request.hpp"
+#include "core/request_index.hpp"
+#include "core/spin_lock.hpp"
+
+namespace andon::detail {
+
+class request_table {
+public:
+    explicit request_table(const in_flight_limits& limits);
+    request_table(const request_table&) = delete;
+    request_table& operator=(const request_table&) = delete;
+    ~request_table();
+
+    session_record& open_session();
+    void close(session_record& session, cancel_cause cause, std::string_view why, time_point now) noexcept;
+
+    begin_refusal begin(session_record& in, const request_key& key, request* parent, time_point now,
+                        const begin_options& options, request*& begun);
+    void finish(request& r, time_point now) noexcept;
+
+    cancel_result cancel(const request_key& key, cancel_cause cause, std::string_view why, time_point now) noexcept;
+    [[nodiscard]] bool is_cancelled(const request_key& key) const noexcept;
+    bool cancel_session(session_id id, cancel_cause cause, std::string_view why, time_point now) noexcept;
+
+    void limit(request& r, const time_limits& limits, time_point now);
+    [[nodiscard]] std::optional<time_point> next_wake() const noexcept;
+    std::size_t expire(time_point now) noexcept;
+
+    [[nodiscard]] std::vector<request_info> list() const;
+    [[nodiscard]] std::size_t size() const noexcept;
+    [[nodiscard]] const outcome_ring& outcomes() const noexcept { return outcomes_; }
+    [[nodiscard]] cancel_counters counters() const noexcept;
+
+private:
+    static constexpr unsigned shard_bits = 5;
+    static constexpr std::size_t shard_count = std::size_t{1} << shard_bits;
+
+    struct alignas(64) shard {
+        spin_lock lock;
+        request_index index;
+        std::unique_ptr<deadlines> wheel;  // made with the first deadline
+        std::atomic<duration::rep> wake{never};
+        // Ended records that a reader may still look at, oldest first; the table's reference to each.
+        deadline_hook* retired = nullptr;
+        deadline_hook** retired_end = &retired;
+        std::size_t retired_count = 0;
+        slot_array* retired_arrays = nullptr;
+        std::array<std::atomic<std::uint64_t>, 5> verdicts{};
+    };
+    // What was given back under a lock and is freed outside of it.
+    struct freed {
+        deadline_hook* records = nullptr;
+        slot_array* arrays = nullptr;
+    };
+
+    static constexpr duration::rep never = std::numeric_limits<duration::rep>::max();
+    static constexpr std::size_t retired_at_once = 16;
+
+    [[nodiscard]] std::uint64_t hash_of(const request_key& key) const noexcept;
+    /// With a reference for the caller; null if there is none.
+    [[nodiscard]] cancel_token find(const request_key& key, std::uint64_t hash) const noexcept;
+    [[nodiscard]] shard& shard_of(std::uint64_t hash) const noexcept {
+        return shards_[static_cast<std::uint32_t>(hash) >> (32U - shard_bits)];
+    }
+    static void abandon(request& r, time_point now) noexcept;
+    static void leave_session(request& r, time_point now) noexcept;
+    static void arm(shard& s, request& r, time_point now);
+    static void note_wake(shard& s) noexcept;
+    [[nodiscard]] freed reclaim(shard& s) noexcept;
+    static void free(freed given_back) noexcept;
+
+    const in_flight_limits limits_;
+    const std::uint64_t seed_;
+    mutable grace_period grace_;
+    mutable std::array<shard, shard_count> shards_;
+    outcome_ring outcomes_;
+    mutable std::mutex sessions_mutex_;
+    std::map<session_id, session_record*> sessions_;  // the open ones
+    std::uint64_t sessions_opened_ = 0;
+};
+
+}  // namespace andon::detail
