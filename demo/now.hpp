@@ -7,8 +7,6 @@
 
 namespace demo {
 
-[[nodiscard]] inline andon::time_point now() noexcept {
-    return std::chrono::steady_clock::now();
-}
+[[nodiscard]] inline andon::time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 }  // namespace demo

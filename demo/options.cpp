@@ -28,9 +28,7 @@ std::optional<Number> parse_between(std::string_view text, Number least, Number 
     return value;
 }
 
-std::string quoted(std::string_view given) {
-    return '\'' + andon::visible_text(given, 60) + '\'';
-}
+std::string quoted(std::string_view given) { return '\'' + andon::visible_text(given, 60) + '\''; }
 
 bad_usage wants(std::string_view option, std::string_view what, std::string_view given) {
     return {std::string(option) + " wants " + std::string(what) + ", not " + quoted(given)};

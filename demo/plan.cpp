@@ -87,17 +87,11 @@ tool planner::draw() {
     return card;
 }
 
-std::string_view planner::reason() {
-    return reasons[below(reasons.size())];
-}
+std::string_view planner::reason() { return reasons[below(reasons.size())]; }
 
-std::size_t planner::below(std::size_t end) {
-    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
-}
+std::size_t planner::below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
 
-bool planner::with_chance(double share) {
-    return std::bernoulli_distribution(share)(random_);
-}
+bool planner::with_chance(double share) { return std::bernoulli_distribution(share)(random_); }
 
 andon::duration planner::work_times(double least, double most) {
     return times(pace_.mean_work, std::uniform_real_distribution<double>(least, most)(random_));

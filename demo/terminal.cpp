@@ -9,9 +9,7 @@
 namespace demo {
 namespace {
 
-bool continues_character(char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-}
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 std::string printed(const char* format, double value) {
     std::array<char, 32> buffer{};

@@ -17,9 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Work that can be neither shortened nor left: what a cancel can do nothing about.
-void busy_elsewhere(andon::duration time) {
-    std::this_thread::sleep_for(time);
-}
+void busy_elsewhere(andon::duration time) { std::this_thread::sleep_for(time); }
 
 // The peer cancels this request then.
 void let_peer_cancel(const call& c, surroundings& at, andon::time_point when, std::string_view why) {
@@ -48,9 +46,7 @@ bool hash_files(call& c) {
     return digest != 0;
 }
 
-bool fetch_page(call& c) {
-    return !c.request.token().wait_until(now() + c.plan.work);
-}
+bool fetch_page(call& c) { return !c.request.token().wait_until(now() + c.plan.work); }
 
 // A driver that knows nothing of tokens: it blocks, and another thread can interrupt it.
 class database {
@@ -88,8 +84,8 @@ struct question {
 
 std::optional<question> ask_user(call& c, surroundings& at) {
     if (!at.book.take_place()) return std::nullopt;
-    auto begun = at.table.begin(*c.session, andon::direction::outgoing, at.next_outgoing_id.fetch_add(1), now(),
-                                {.parent = &c.request, .label = "elicitation/create"});
+    auto begun = at.table.begin(c.request, andon::direction::outgoing, at.next_outgoing_id.fetch_add(1), now(),
+                                {.label = "elicitation/create"});
     if (!begun) {  // the session is closed, and this call is cancelled with it
         at.book.give_back_place();
         return std::nullopt;

@@ -35,9 +35,7 @@ workload::workload(const options& asked, bell& changed)
 }
 
 // The peer acts on the pool and the pool asks the peer to act: it falls silent before either goes.
-workload::~workload() {
-    peer_.stop();
-}
+workload::~workload() { peer_.stop(); }
 
 bool workload::over() const noexcept {
     const auto ended = book_.ended();

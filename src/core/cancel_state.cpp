@@ -48,17 +48,11 @@ request_state cancel_state::state() const noexcept {
     return (word & responding) != 0 ? request_state::responding : request_state::running;
 }
 
-bool cancel_state::cancel_accepted() const noexcept {
-    return (word_.load(memory_order_acquire) & cancelled_bit) != 0;
-}
+bool cancel_state::cancel_accepted() const noexcept { return (word_.load(memory_order_acquire) & cancelled_bit) != 0; }
 
-reason cancel_state::why() const noexcept {
-    return cancel_accepted() ? reason_ : reason();
-}
+reason cancel_state::why() const noexcept { return cancel_accepted() ? reason_ : reason(); }
 
-time_point cancel_state::asked_at() const noexcept {
-    return cancel_accepted() ? asked_ : unknown_time;
-}
+time_point cancel_state::asked_at() const noexcept { return cancel_accepted() ? asked_ : unknown_time; }
 
 cancel_result cancel_state::lost_to(std::uint32_t word) noexcept {
     if ((word & cancelled_bit) != 0) return {cancel_result::verdict::already_cancelled, cause_in(word)};

@@ -42,17 +42,11 @@ std::string describe(cancel_cause cause, const reason& why) {
 cancelled_error::cancelled_error(cancel_cause cause, reason why)
     : cause_(cause), why_(std::move(why)), message_(describe(cause_, why_)) {}
 
-cancel_cause cancel_token::cause() const noexcept {
-    return state_ != nullptr ? state_->cause() : cancel_cause::peer;
-}
+cancel_cause cancel_token::cause() const noexcept { return state_ != nullptr ? state_->cause() : cancel_cause::peer; }
 
-reason cancel_token::why() const noexcept {
-    return cancelled() ? state_->why() : reason();
-}
+reason cancel_token::why() const noexcept { return cancelled() ? state_->why() : reason(); }
 
-void cancel_token::throw_cancelled() const {
-    throw cancelled_error(cause(), why());
-}
+void cancel_token::throw_cancelled() const { throw cancelled_error(cause(), why()); }
 
 bool cancel_token::wait_until(time_point deadline) const {
     if (!can_be_cancelled()) {

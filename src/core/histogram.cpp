@@ -23,9 +23,7 @@ duration histogram::upper_end(std::size_t bucket) noexcept {
     return duration(static_cast<duration::rep>(((mantissa + 1) << shift) - 1));
 }
 
-void histogram::add(duration took) noexcept {
-    count_[bucket_of(took)].fetch_add(1, std::memory_order_relaxed);
-}
+void histogram::add(duration took) noexcept { count_[bucket_of(took)].fetch_add(1, std::memory_order_relaxed); }
 
 histogram::snapshot histogram::read() const noexcept {
     snapshot s;

@@ -18,17 +18,19 @@ std::string_view to_string(begin_refusal refusal) noexcept {
 in_flight::in_flight(const in_flight_limits& limits) : table_(std::make_unique<detail::request_table>(limits)) {}
 in_flight::~in_flight() = default;
 
-session in_flight::open_session() {
-    return {*table_, table_->open_session()};
-}
+session in_flight::open_session() { return {*table_, table_->open_session()}; }
 
 begin_result in_flight::begin(const session& in, direction way, request_id_view id, time_point now,
                               const begin_options& options) {
-    detail::request* begun = nullptr;
-    auto* parent = options.parent != nullptr ? options.parent->request_ : nullptr;
-    const auto refusal = table_->begin(*in.record_, {in.id(), way, id}, parent, now, options, begun);
-    if (refusal != begin_refusal::none) return {{}, refusal};
-    return {active_request(*table_, *begun), refusal};
+    const auto [begun, refusal] = table_->begin(*in.record_, nullptr, way, id, now, options);
+    return {begun != nullptr ? active_request(*table_, *begun) : active_request(), refusal};
+}
+
+begin_result in_flight::begin(const active_request& parent, direction way, request_id_view id, time_point now,
+                              const begin_options& options) {
+    auto& above = *parent.request_;
+    const auto [begun, refusal] = table_->begin(above.session(), &above, way, id, now, options);
+    return {begun != nullptr ? active_request(*table_, *begun) : active_request(), refusal};
 }
 
 cancel_result in_flight::cancel(const request_key& key, cancel_cause cause, std::string_view why,
@@ -36,32 +38,18 @@ cancel_result in_flight::cancel(const request_key& key, cancel_cause cause, std:
     return table_->cancel(key, cause, why, now);
 }
 
-bool in_flight::is_cancelled(const request_key& key) const noexcept {
-    return table_->is_cancelled(key);
-}
+bool in_flight::is_cancelled(const request_key& key) const noexcept { return table_->is_cancelled(key); }
 
 bool in_flight::cancel_session(session_id session, cancel_cause cause, std::string_view why, time_point now) noexcept {
     return table_->cancel_session(session, cause, why, now);
 }
 
-std::optional<time_point> in_flight::next_wake() const noexcept {
-    return table_->next_wake();
-}
-std::size_t in_flight::expire(time_point now) noexcept {
-    return table_->expire(now);
-}
-std::vector<request_info> in_flight::list() const {
-    return table_->list();
-}
-std::size_t in_flight::size() const noexcept {
-    return table_->size();
-}
-std::vector<outcome> in_flight::recent_outcomes() const {
-    return table_->outcomes().newest_first();
-}
-cancel_counters in_flight::counters() const noexcept {
-    return table_->counters();
-}
+std::optional<time_point> in_flight::next_wake() const noexcept { return table_->next_wake(); }
+std::size_t in_flight::expire(time_point now) noexcept { return table_->expire(now); }
+std::vector<request_info> in_flight::list() const { return table_->list(); }
+std::size_t in_flight::size() const noexcept { return table_->size(); }
+std::vector<outcome> in_flight::recent_outcomes() const { return table_->outcomes().newest_first(); }
+cancel_counters in_flight::counters() const noexcept { return table_->counters(); }
 
 session::~session() {
     if (record_ == nullptr) return;
@@ -69,55 +57,28 @@ session::~session() {
     record_->release();
 }
 
-session_id session::id() const noexcept {
-    return record_->id;
-}
-std::size_t session::size() const noexcept {
-    return record_->places_taken();
-}
-cancel_token session::token() const noexcept {
-    return cancel_token(*record_);
-}
+session_id session::id() const noexcept { return record_->id; }
+std::size_t session::size() const noexcept { return record_->places_taken(); }
+cancel_token session::token() const noexcept { return cancel_token(*record_); }
 
 void session::close(cancel_cause cause, std::string_view why, time_point now) noexcept {
     table_->close(*record_, cause, why, now);
 }
 
-request_id_view active_request::id() const noexcept {
-    return request_->id();
-}
-session_id active_request::session() const noexcept {
-    return request_->in_session();
-}
-std::string_view active_request::label() const noexcept {
-    return request_->label();
-}
-request_state active_request::state() const noexcept {
-    return request_->state();
-}
-cancel_token active_request::token() const noexcept {
-    return cancel_token(*request_);
-}
+request_key active_request::key() const noexcept { return {request_->in_session(), request_->way(), request_->id()}; }
+std::string_view active_request::label() const noexcept { return request_->label(); }
+request_state active_request::state() const noexcept { return request_->state(); }
+cancel_token active_request::token() const noexcept { return cancel_token(*request_); }
 
 cancel_result active_request::cancel(cancel_cause cause, std::string_view why, time_point now) noexcept {
     return request_->cancel(cause, why, now);
 }
 
-bool active_request::begin_response() noexcept {
-    return request_->begin_response();
-}
-void active_request::progress(time_point now) noexcept {
-    request_->progress(now);
-}
-void active_request::limit(const time_limits& limits, time_point now) {
-    table_->limit(*request_, limits, now);
-}
-std::optional<time_point> active_request::deadline() const noexcept {
-    return request_->due();
-}
-void active_request::notice(time_point now) noexcept {
-    request_->notice(now);
-}
+bool active_request::begin_response() noexcept { return request_->begin_response(); }
+void active_request::progress(time_point now) noexcept { request_->progress(now); }
+void active_request::limit(const time_limits& limits, time_point now) { table_->limit(*request_, limits, now); }
+std::optional<time_point> active_request::deadline() const noexcept { return request_->due(); }
+void active_request::notice(time_point now) noexcept { request_->notice(now); }
 
 void active_request::count_killed(std::uint32_t processes) noexcept {
     request_->killed.fetch_add(processes, std::memory_order_relaxed);

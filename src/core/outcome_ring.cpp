@@ -13,12 +13,8 @@ std::optional<duration> between(const std::optional<time_point>& from, const std
 
 }  // namespace
 
-std::optional<duration> outcome::time_to_notice() const noexcept {
-    return between(asked, noticed);
-}
-std::optional<duration> outcome::time_to_stop() const noexcept {
-    return between(asked, stopped);
-}
+std::optional<duration> outcome::time_to_notice() const noexcept { return between(asked, noticed); }
+std::optional<duration> outcome::time_to_stop() const noexcept { return between(asked, stopped); }
 
 namespace detail {
 

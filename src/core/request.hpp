@@ -146,8 +146,6 @@ private:
 };
 
 /// A label comes from a stranger too.
-inline std::string shown_label(const request& r) {
-    return visible_text(r.label(), request::longest_label);
-}
+inline std::string shown_label(const request& r) { return visible_text(r.label(), request::longest_label); }
 
 }  // namespace andon::detail

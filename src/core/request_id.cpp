@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::size_t longest_shown = 80;
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Eats the digits at the front of `text` and returns them.
 std::string_view take_digits(std::string_view& text) {
@@ -61,9 +59,7 @@ std::string to_string(const request_id_view& id) {
     return '"' + visible_text(id.text(), longest_shown) + '"';
 }
 
-std::ostream& operator<<(std::ostream& out, const request_id_view& id) {
-    return out << to_string(id);
-}
+std::ostream& operator<<(std::ostream& out, const request_id_view& id) { return out << to_string(id); }
 
 request_id::request_id(const request_id_view& id) {
     if (id.is_string()) {

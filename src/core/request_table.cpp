@@ -61,18 +61,19 @@ bool request_table::cancel_session(session_id id, cancel_cause cause, std::strin
     return true;
 }
 
-begin_refusal request_table::begin(session_record& in, const request_key& key, request* parent, time_point now,
-                                   const begin_options& options, request*& begun) {
-    if (key.id.text().size() > limits_.longest_id) return begin_refusal::id_too_long;
-    if (in.cancel_accepted()) return begin_refusal::session_closed;
+request_table::begun request_table::begin(session_record& in, request* parent, direction way, request_id_view id,
+                                          time_point now, const begin_options& options) {
+    if (id.text().size() > limits_.longest_id) return {nullptr, begin_refusal::id_too_long};
+    if (in.cancel_accepted()) return {nullptr, begin_refusal::session_closed};
 
+    const request_key key{in.id, way, id};
     const auto hash = hash_of(key);
     auto& s = shard_of(hash);
     s.index.prefetch(hash);
     auto* r = request::make(in, key, hash, now, options);
     if (parent != nullptr ? !in.take_place(in.most) : !r->hang_below(in, now, in.most)) {
         abandon(*r, now);
-        return begin_refusal::too_many;
+        return {nullptr, begin_refusal::too_many};
     }
     if (parent != nullptr) {
         r->has_place_in_session = true;
@@ -84,8 +85,9 @@ begin_refusal request_table::begin(session_record& in, const request_key& key, r
         const std::scoped_lock hold(s.lock);
         let_in = s.index.find(key, hash) == nullptr;
         if (let_in) {
+            if (options.limits.any()) need_wheel(s, now);
             s.index.insert(*r, hash);
-            arm(s, *r, now);
+            arm(s, *r);
             if (s.index.has_unused() || s.retired_arrays != nullptr) given_back = reclaim(s);
         }
     } catch (...) {
@@ -93,12 +95,9 @@ begin_refusal request_table::begin(session_record& in, const request_key& key, r
         throw;
     }
     free(given_back);
-    if (!let_in) {
-        abandon(*r, now);
-        return begin_refusal::duplicate_id;
-    }
-    begun = r;
-    return begin_refusal::none;
+    if (let_in) return {r, begin_refusal::none};
+    abandon(*r, now);
+    return {nullptr, begin_refusal::duplicate_id};
 }
 
 // Lets go of one that never came into the table.
@@ -221,10 +220,13 @@ bool request_table::is_cancelled(const request_key& key) const noexcept {
     return found != nullptr && found->cancelled();
 }
 
-void request_table::arm(shard& s, request& r, time_point now) {
+void request_table::need_wheel(shard& s, time_point now) {
+    if (s.wheel == nullptr) s.wheel = std::make_unique<deadlines>(now);
+}
+
+void request_table::arm(shard& s, request& r) noexcept {
     const auto due = r.due();
     if (!due) return;
-    if (s.wheel == nullptr) s.wheel = std::make_unique<deadlines>(now);
     s.wheel->set(r, *due);
     if (due->time_since_epoch().count() < s.wake.load(std::memory_order_relaxed)) note_wake(s);
 }
@@ -237,9 +239,10 @@ void request_table::note_wake(shard& s) noexcept {
 void request_table::limit(request& r, const time_limits& limits, time_point now) {
     auto& s = shard_of(r.hash());
     const std::scoped_lock hold(s.lock);
+    if (limits.any()) need_wheel(s, now);
     r.set_limits(limits, now);
     if (r.set()) s.wheel->clear(r);
-    arm(s, r, now);
+    arm(s, r);
 }
 
 std::optional<time_point> request_table::next_wake() const noexcept {
@@ -308,6 +311,7 @@ std::vector<request_info> request_table::list() const {
                           .state = r.state(),
                           .cause = r.cause(),
                           .why = r.why(),
+                          .held = r.cancel_accepted() && !r.cancelled(),
                           .started = r.started(),
                           .asked = known(r.asked_at()),
                           .noticed = known(r.noticed())});

@@ -32,8 +32,12 @@ public:
     session_record& open_session();
     void close(session_record& session, cancel_cause cause, std::string_view why, time_point now) noexcept;
 
-    begin_refusal begin(session_record& in, const request_key& key, request* parent, time_point now,
-                        const begin_options& options, request*& begun);
+    struct begun {
+        request* record;  // null where it was refused
+        begin_refusal refusal;
+    };
+    [[nodiscard]] begun begin(session_record& in, request* parent, direction way, request_id_view id, time_point now,
+                              const begin_options& options);
     void finish(request& r, time_point now) noexcept;
 
     cancel_result cancel(const request_key& key, cancel_cause cause, std::string_view why, time_point now) noexcept;
@@ -82,7 +86,8 @@ private:
     }
     static void abandon(request& r, time_point now) noexcept;
     static void leave_session(request& r, time_point now) noexcept;
-    static void arm(shard& s, request& r, time_point now);
+    static void need_wheel(shard& s, time_point now);
+    static void arm(shard& s, request& r) noexcept;
     static void note_wake(shard& s) noexcept;
     [[nodiscard]] freed reclaim(shard& s) noexcept;
     static void free(freed given_back) noexcept;

@@ -63,6 +63,22 @@ TEST_F(in_flight_test, MSG_3_ids_match_by_type_and_value) {
     EXPECT_TRUE(text.token().cancelled() && bigger.token().cancelled() && empty.token().cancelled());
 }
 
+TEST_F(in_flight_test, a_request_knows_its_key) {
+    const auto request = begin("a");
+    const auto ours = table.begin(request, direction::outgoing, 9, start).request;
+    EXPECT_EQ(request.key(), (request_key{in.id(), direction::incoming, "a"}));
+    EXPECT_EQ(ours.key(), (request_key{in.id(), direction::outgoing, 9}));
+    EXPECT_EQ(table.cancel(ours.key(), cancel_cause::operator_, "", start).what, verdict::accepted);
+}
+
+TEST_F(in_flight_test, RCV_1_a_request_still_queued_may_end_inside_its_own_cancel_callback) {
+    std::optional<active_request> queued(begin(1));
+    const cancel_callback at_once(queued->token(), [&] { queued->finish(start); });
+    EXPECT_EQ(cancel(1), verdict::accepted);
+    EXPECT_EQ(table.size(), 0U);
+    EXPECT_EQ(table.recent_outcomes().size(), 1U);
+}
+
 TEST_F(in_flight_test, RCV_5_unknown_and_completed_are_ignored) {
     EXPECT_EQ(cancel(1), verdict::unknown);
     begin(1).finish(start);
@@ -167,13 +183,15 @@ TEST_F(in_flight_test, RCV_13_is_cancelled_is_protected_by_a_section_too) {
         const uninterrupted_section section(request.token());
         EXPECT_EQ(cancel(1), verdict::accepted);
         EXPECT_FALSE(table.is_cancelled(in.id(), 1));
+        EXPECT_TRUE(table.list().at(0).held);
     }
+    EXPECT_FALSE(table.list().at(0).held);
     EXPECT_TRUE(table.is_cancelled(in.id(), 1));
 }
 
 TEST_F(in_flight_test, RCV_12_nested_requests_go_with_the_one_that_started_them) {
     const auto outer = begin(1);
-    const auto nested = table.begin(in, direction::outgoing, 1, start, {.parent = &outer}).request;
+    const auto nested = table.begin(outer, direction::outgoing, 1, start).request;
     EXPECT_EQ(in.size(), 2U);
     cancel(1);
     EXPECT_EQ(nested.token().cause(), cancel_cause::parent);
@@ -182,7 +200,7 @@ TEST_F(in_flight_test, RCV_12_nested_requests_go_with_the_one_that_started_them)
 
 TEST_F(in_flight_test, RCV_12_a_nested_request_is_one_of_the_session_after_its_parent_ended) {
     auto outer = begin(1);
-    auto nested = table.begin(in, direction::outgoing, 1, start, {.parent = &outer}).request;
+    auto nested = table.begin(outer, direction::outgoing, 1, start).request;
     outer.finish(start);
     EXPECT_EQ(nested.token().cause(), cancel_cause::parent);
     EXPECT_EQ(in.size(), 1U);
@@ -193,10 +211,9 @@ TEST_F(in_flight_test, RCV_12_a_nested_request_is_one_of_the_session_after_its_p
 TEST_F(in_flight_test, limits_refuse_what_is_too_many_or_too_long_in_words) {
     std::vector<active_request> requests;
     for (int i = 0; i < 99; ++i) requests.push_back(begin(i));
-    requests.push_back(table.begin(in, direction::outgoing, 1, start, {.parent = &requests.front()}).request);
+    requests.push_back(table.begin(requests.front(), direction::outgoing, 1, start).request);
     EXPECT_EQ(refusal(in, 100), begin_refusal::too_many);
-    EXPECT_EQ(table.begin(in, direction::outgoing, 2, start, {.parent = &requests.front()}).refusal,
-              begin_refusal::too_many);
+    EXPECT_EQ(table.begin(requests.front(), direction::outgoing, 2, start).refusal, begin_refusal::too_many);
     requests.pop_back();
     EXPECT_EQ(refusal(in, 100), begin_refusal::none);
     EXPECT_EQ(refusal(table.open_session(), 100), begin_refusal::none) << "another session has its own limit";
@@ -213,7 +230,7 @@ TEST_F(in_flight_test, closing_a_session_cancels_all_in_it_with_its_own_cause_an
     auto other = table.open_session();
     const auto a = begin(1);
     const auto b = begin(2);
-    const auto nested = table.begin(in, direction::outgoing, 1, start, {.parent = &b}).request;
+    const auto nested = table.begin(b, direction::outgoing, 1, start).request;
     const auto elsewhere = table.begin(other, direction::incoming, 1, start).request;
     in.close(cancel_cause::disconnect, "connection lost", start);
     EXPECT_EQ(a.token().cause(), cancel_cause::disconnect);

@@ -22,12 +22,8 @@ void* operator new(std::size_t size) {
     if (void* memory = std::malloc(size)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace andon {
 namespace {
@@ -106,7 +102,7 @@ TEST_F(memory, polling_callbacks_sections_and_tokens_allocate_nothing) {
 TEST_F(memory, a_child_hangs_below_its_parent_at_no_allocation_of_its_own) {
     const auto parent = table.begin(in, direction::incoming, 1, start).request;
     EXPECT_EQ(allocations_in([&] {
-                  const auto child = table.begin(in, direction::outgoing, 1, start, {.parent = &parent}).request;
+                  const auto child = table.begin(parent, direction::outgoing, 1, start).request;
                   parent.token().state()->cancel(cancel_cause::peer, reason(), start);
                   EXPECT_TRUE(child.token().cancelled());
               }),

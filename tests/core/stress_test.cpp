@@ -50,7 +50,7 @@ public:
             ++t.operations;
             if (!begun) continue;
             auto& request = begun.request;
-            handle(in, request, random, t);
+            handle(request, random, t);
             t.operations += 4;
             const bool may_answer = request.begin_response();
             const bool cancelled = request.token().state()->cancel_accepted();
@@ -95,7 +95,7 @@ public:
     }
 
 private:
-    void handle(session& in, active_request& request, std::mt19937_64& random, tally& t) {
+    void handle(active_request& request, std::mt19937_64& random, tally& t) {
         const auto token = request.token();
         std::uint64_t called = 0;
         {
@@ -109,7 +109,7 @@ private:
                 case 1: {
                     // A nested request of a thread of its own id, below this one.
                     const auto own = static_cast<std::int64_t>(random());
-                    auto nested = table_.begin(in, direction::outgoing, own, now(), {.parent = &request});
+                    auto nested = table_.begin(request, direction::outgoing, own, now());
                     ASSERT_TRUE(nested);
                     if (nested.request.token().cancelled()) {
                         ASSERT_TRUE(token.state()->cancel_accepted() ||

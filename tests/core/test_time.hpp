@@ -6,9 +6,7 @@
 namespace andon {
 
 /// `after` some moment that has nothing to do with any clock.
-inline time_point at(duration after) {
-    return time_point(std::chrono::hours(1'000)) + after;
-}
+inline time_point at(duration after) { return time_point(std::chrono::hours(1'000)) + after; }
 inline const time_point start = at(duration::zero());
 
 }  // namespace andon

@@ -25,9 +25,7 @@ struct text_case {
 
 class hostile_text : public testing::TestWithParam<text_case> {};
 
-TEST_P(hostile_text, MSG_4_is_made_visible) {
-    EXPECT_EQ(visible_text(GetParam().text, 512), GetParam().shown);
-}
+TEST_P(hostile_text, MSG_4_is_made_visible) { EXPECT_EQ(visible_text(GetParam().text, 512), GetParam().shown); }
 
 INSTANTIATE_TEST_SUITE_P(
     visible_text, hostile_text,
@@ -86,9 +84,7 @@ TEST(reason, MSG_4_a_megabyte_is_kept_to_its_cap) {
     EXPECT_TRUE(why.text().ends_with("…"));
 }
 
-TEST(reason, MSG_4_is_cleaned_when_it_is_made) {
-    EXPECT_EQ(reason("\x1b]0;title\x07").text(), "\\x1b]0;title\\x07");
-}
+TEST(reason, MSG_4_is_cleaned_when_it_is_made) { EXPECT_EQ(reason("\x1b]0;title\x07").text(), "\\x1b]0;title\\x07"); }
 
 TEST(reason, copies_share_the_text_and_outlive_each_other) {
     reason copy;

@@ -36,8 +36,10 @@ public:
 
     explicit operator bool() const noexcept { return request_ != nullptr; }
 
-    [[nodiscard]] request_id_view id() const noexcept;
-    [[nodiscard]] session_id session() const noexcept;
+    [[nodiscard]] request_id_view id() const noexcept { return key().id; }
+    [[nodiscard]] session_id session() const noexcept { return key().session; }
+    /// What others cancel it by; the id in it lives as long as the request.
+    [[nodiscard]] request_key key() const noexcept;
     [[nodiscard]] std::string_view label() const noexcept;
     [[nodiscard]] request_state state() const noexcept;
     [[nodiscard]] cancel_token token() const noexcept;
@@ -60,6 +62,7 @@ public:
     void count_discarded(std::uint32_t messages) noexcept;
 
     /// The work is over. What the destructor does, with the time: without it the outcome cannot say how long it took.
+    /// May be called inside the request's own cancel callback: what is still queued ends the moment it is cancelled.
     void finish(time_point now) noexcept;
 
 private:

@@ -22,6 +22,8 @@ namespace andon {
 struct time_limits {
     std::optional<duration> idle{};
     std::optional<duration> maximum{};
+
+    [[nodiscard]] bool any() const noexcept { return idle || maximum; }
 };
 
 /// Embedded in what has a deadline. Belongs to one wheel at a time.

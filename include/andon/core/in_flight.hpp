@@ -41,8 +41,6 @@ struct [[nodiscard]] begin_result {
 };
 
 struct begin_options {
-    /// The request of the same session that this one is part of: its cancel reaches this one (RCV-12).
-    const active_request* parent = nullptr;
     /// For people: the method or the tool. Kept up to 127 bytes.
     std::string_view label{};
     time_limits limits{};
@@ -59,6 +57,7 @@ struct request_info {
     request_state state = request_state::running;
     cancel_cause cause = cancel_cause::peer;  ///< with state cancelled
     reason why;
+    bool held = false;  ///< accepted, but inside an uninterrupted section: the handler is not told yet (RCV-13)
     time_point started{};
     std::optional<time_point> asked;
     std::optional<time_point> noticed;
@@ -66,7 +65,7 @@ struct request_info {
 
 /// Every call is safe from any thread. Nothing here gets slower with what is in flight: the table is sharded, grows and
 /// shrinks a few buckets at a time, and look-ups (is_cancelled(), cancel() of an unknown id) take no lock and leave
-/// nothing behind. See docs/table.md.
+/// nothing behind. See docs/design.md.
 class in_flight {
 public:
     explicit in_flight(const in_flight_limits& limits = {});
@@ -79,6 +78,11 @@ public:
 
     /// Lets a request in. Call it in the order of arrival, before anything else sees the request.
     [[nodiscard]] begin_result begin(const session& in, direction way, request_id_view id, time_point now,
+                                     const begin_options& options = {});
+
+    /// Lets a request in that is part of another: it belongs to the same session, and the other's cancel or end reaches
+    /// it with the cause "parent" (RCV-12). Below one that was cancelled it begins cancelled: then do not send it.
+    [[nodiscard]] begin_result begin(const active_request& parent, direction way, request_id_view id, time_point now,
                                      const begin_options& options = {});
 
     /// Cancels by name, as a peer does. An unknown id costs a look-up and nothing else (RCV-5).

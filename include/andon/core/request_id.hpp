@@ -85,12 +85,8 @@ private:
     std::variant<std::int64_t, std::string> value_;
 };
 
-[[nodiscard]] inline std::string to_string(const request_id& id) {
-    return to_string(id.view());
-}
-inline std::ostream& operator<<(std::ostream& out, const request_id& id) {
-    return out << id.view();
-}
+[[nodiscard]] inline std::string to_string(const request_id& id) { return to_string(id.view()); }
+inline std::ostream& operator<<(std::ostream& out, const request_id& id) { return out << id.view(); }
 
 }  // namespace andon
 
