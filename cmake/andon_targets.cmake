@@ -12,9 +12,11 @@ function(andon_compile_options target)
             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
     endif()
     if(ANDON_SANITIZE)
-        target_compile_options(${target} PUBLIC -fsanitize=${ANDON_SANITIZE} -fno-omit-frame-pointer
-            $<$<BOOL:$<FILTER:${ANDON_SANITIZE},INCLUDE,undefined>>:-fno-sanitize-recover=undefined>)
+        target_compile_options(${target} PUBLIC -fsanitize=${ANDON_SANITIZE} -fno-omit-frame-pointer)
         target_link_options(${target} PUBLIC -fsanitize=${ANDON_SANITIZE})
+        if(ANDON_SANITIZE MATCHES "undefined")
+            target_compile_options(${target} PUBLIC -fno-sanitize-recover=undefined)
+        endif()
     endif()
 endfunction()
 

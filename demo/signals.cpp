@@ -22,7 +22,8 @@ signal_watch::signal_watch(bell& wake) : wake_(wake) {
 
 signal_watch::~signal_watch() {
     leaving_ = true;
-    pthread_kill(thread_.native_handle(), SIGTERM);
+    // Every thread blocks it, so that it only ends the sigwait().
+    pthread_kill(thread_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
     thread_.join();
 }
 

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Measures: scripts/bench.sh [GROUP...]. One line a figure, `NAME: VALUE (bar BAR) ok` or `short`. Not part of the tests.
+. "$(dirname "$0")/lib.sh"
+
+groups=(core)
+wanted=("${@:-${groups[@]}}")
+for group in "${wanted[@]}"; do
+    case " ${groups[*]} " in
+    *" $group "*) ;;
+    *) fail "bench: there is no group '$group'; there is: ${groups[*]}" ;;
+    esac
+done
+
+scripts/build.sh >&2
+short=0
+for group in "${wanted[@]}"; do
+    "build/bin/${group}_bench" || short=1
+done
+if [ "$short" = 0 ]; then
+    succeed "bench: every figure meets its bar"
+else
+    fail "bench: at least one figure falls short"
+fi

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs what is missing from Debian. `setup.sh build` is enough to build; without it, what the tests need comes too.
+. "$(dirname "$0")/lib.sh"
+
+for_building=(g++ cmake ninja-build pkg-config libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
+for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck)
+
+case ${1:-all} in
+build) wanted=("${for_building[@]}") ;;
+all) wanted=("${for_building[@]}" "${for_testing[@]}") ;;
+*) fail "usage: scripts/setup.sh [build]" ;;
+esac
+
+missing=()
+for package in "${wanted[@]}"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} = 0 ]; then
+    echo "setup: all ${#wanted[@]} packages are there"
+    exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "setup: needs root to install ${missing[*]}, and there is no sudo"
+    as_root=(sudo)
+fi
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q >/dev/null || fail "setup: apt-get update failed"
+"${as_root[@]}" apt-get install -yq --no-install-recommends "${missing[@]}" >/dev/null ||
+    fail "setup: apt-get could not install ${missing[*]}"
+echo "setup: installed ${#missing[@]} packages"

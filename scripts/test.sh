@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs every test: the release build, the linters, the model, the sanitizers and the fuzzers.
+. "$(dirname "$0")/lib.sh"
+
+sources() { git ls-files '*.cpp' '*.hpp'; }
+check_format() { sources | xargs clang-format --dry-run -Werror; }
+check_scripts() { git ls-files '*.sh' .ci/run | xargs shellcheck --external-sources --exclude=SC1091; }
+check_tidy() {
+    run-clang-tidy-14 -quiet -p build -extra-arg=-Wno-unknown-warning-option "^$root/(src|demo|examples|bench)/.*\.cpp\$" >build/clang-tidy.log 2>&1 || {
+        grep -E 'warning:|error:' build/clang-tidy.log | sort -u
+        return 1
+    }
+}
+build() { cmake --preset "$1" >/dev/null && cmake --build --preset "$1"; }
+run_tests() { ctest --preset "$1" -j 2 "${@:2}"; }
+
+stage "set-up" scripts/setup.sh
+stage "format" check_format
+stage "scripts" check_scripts
+stage "build: release" build release
+stage "tests: release" run_tests release
+stage "clang-tidy" check_tidy
+stage "build: address and undefined-behaviour sanitizers" build asan
+stage "tests: address and undefined-behaviour sanitizers" run_tests asan
+stage "build: thread sanitizer" build tsan
+stage "tests: thread sanitizer" run_tests tsan
+stage "build: fuzzers" build fuzz
+stage "fuzzing, briefly" run_tests fuzz
+print_stage_times
+succeed "test: all passed"
