@@ -101,7 +101,11 @@ public:
 
     void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
-        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+        // Whoever sees that its own reference is the only one left needs no atomic change to give it up.
+        if (references_.load(std::memory_order_acquire) == 1 ||
+            references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
     }
 
     /// Whether the work should stop. One acquire load; true for ever once it was true.
