@@ -206,8 +206,7 @@ TEST(cancel_callback, exactly_once_in_every_race_of_registration_and_cancel) {
         std::atomic<int> ran{0};
         std::atomic<bool> go{false};
         std::jthread canceller([&] {
-            while (!go) {
-            }
+            while (!go) std::this_thread::yield();
             source.cancel(cancel_cause::peer, "Stop", start);
         });
         go = true;

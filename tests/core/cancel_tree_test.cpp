@@ -172,8 +172,7 @@ TEST(cancel_tree, in_every_race_of_birth_and_end_with_the_parents_cancel_each_ch
         cancel_source root;
         std::atomic<bool> go{false};
         std::jthread canceller([&] {
-            while (!go) {
-            }
+            while (!go) std::this_thread::yield();
             root.cancel(cancel_cause::peer, "Stop", start);
         });
         std::atomic<int> told{0};

@@ -192,8 +192,7 @@ TEST(stress, a_callback_runs_once_or_never_and_not_after_it_is_gone) {
         std::atomic<int> ready{0};
         const auto meet = [&ready] {
             ++ready;
-            while (ready < 2) {
-            }
+            while (ready < 2) std::this_thread::yield();
         };
         std::jthread canceller([&] {
             meet();
