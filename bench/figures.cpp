@@ -1,6 +1,7 @@
 #include "figures.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 
@@ -17,16 +18,24 @@ void measurements::ReportRuns(const std::vector<Run>& runs) {
     }
 }
 
-double measurements::nanoseconds(const std::string& name) const {
-    const auto found = per_operation_.find(name);
-    if (found == per_operation_.end()) throw std::runtime_error("nothing was measured for " + name);
-    auto times = found->second;
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
+std::map<std::string, double> measurements::nanoseconds() const {
+    std::map<std::string, double> medians;
+    for (auto [name, times] : per_operation_) {
+        std::sort(times.begin(), times.end());
+        medians[name] = times[times.size() / 2];
+    }
+    return medians;
+}
+
+double measurements::ratio(const std::string& a, const std::string& b) const {
+    const auto medians = nanoseconds();
+    if (!medians.contains(a) || !medians.contains(b)) return std::nan("");
+    return medians.at(a) / medians.at(b);
 }
 
 void figures::add(std::string_view name, double value, std::string_view relation, double bar, std::string_view unit,
                   bool ok) {
+    if (std::isnan(value)) return;
     std::printf("%.*s: %.2f%.*s (bar %.*s %g) %s\n", static_cast<int>(name.size()), name.data(), value,
                 static_cast<int>(unit.size()), unit.data(), static_cast<int>(relation.size()), relation.data(), bar,
                 ok ? "ok" : "short");

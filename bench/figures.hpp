@@ -15,14 +15,16 @@ public:
     bool ReportContext(const Context&) override { return true; }
     void ReportRuns(const std::vector<Run>& runs) override;
 
-    /// Nanoseconds for one operation on the wall clock, all threads together.
-    [[nodiscard]] double nanoseconds(const std::string& name) const;
+    /// The median of the nanoseconds for one operation on the wall clock, all threads together, by name.
+    [[nodiscard]] std::map<std::string, double> nanoseconds() const;
+    /// How many times as long `a` takes as `b`; not a number where one was left out of the run.
+    [[nodiscard]] double ratio(const std::string& a, const std::string& b) const;
 
 private:
     std::map<std::string, std::vector<double>> per_operation_;
 };
 
-/// Prints the figures and remembers whether one fell short.
+/// Prints the figures and remembers whether one fell short. One that is not a number was not measured, and is left out.
 class figures {
 public:
     void at_most(std::string_view name, double value, double bar, std::string_view unit = "");

@@ -108,7 +108,9 @@ cancel_result cancel_state::cancel(cancel_cause cause, const reason& why, time_p
     } while (!word_.compare_exchange_weak(word, won, memory_order_acq_rel, memory_order_acquire));
 
     if ((won & told) != 0) {
+        retain();  // a callback may end the work and let go of the last reference, its canceller's included
         deliver();
+        release();
     } else {
         unlock();  // whoever leaves the last section delivers
     }
@@ -123,12 +125,12 @@ bool cancel_state::begin_response() noexcept {
     return true;
 }
 
-// Called with the lock held, by the one thread that set `told`; returns without it. Nothing is added to the list any
-// more: whoever comes now sees `told` and serves itself. So the list only shrinks.
+// Called with the lock held, by the one thread that set `told`; returns without it. No callback or child is added to
+// the list any more: whoever comes now sees `told` and serves itself. So the list comes to an end.
 void cancel_state::deliver() noexcept {
     delivery current{std::this_thread::get_id(), nullptr};
     delivery_ = &current;
-    const auto cause = cause_below(this->cause());
+    const auto cause = cause_left_below(word_.load(memory_order_relaxed));
     while (cancel_node* node = first_) {
         remove(*node);
         if (node->what == kind::child) {
@@ -160,10 +162,7 @@ void cancel_state::deliver() noexcept {
 bool cancel_state::end(time_point now) noexcept {
     const auto before = word_.fetch_or(done, memory_order_acq_rel);
     if ((before & done) != 0) return false;
-    if ((before & hung) != 0) {
-        const bool was_cancelled = (before & cancelled_bit) != 0;
-        cancel_children(was_cancelled ? cause_below(cause_in(before)) : cancel_cause::parent, why(), now);
-    }
+    if ((before & hung) != 0) cancel_children(cause_left_below(before), why(), now);
     if (parent_ != nullptr) {
         parent_->lock();
         if (link != nullptr) remove(*this);
@@ -178,7 +177,7 @@ bool cancel_state::hang_below(cancel_state& parent, time_point now, std::uint32_
     const auto word = parent.lock(hung);
     if ((word & (told | done)) != 0) {
         parent.unlock();
-        cancel((word & told) != 0 ? parent.cause_below(cause_in(word)) : cancel_cause::parent, parent.why(), now);
+        cancel(parent.cause_left_below(word), parent.why(), now);
         return true;
     }
     const bool room = parent.places_ < most;
@@ -233,7 +232,9 @@ void cancel_state::cancel_children(cancel_cause cause, const reason& why, time_p
     while (bookmark.link != nullptr) {  // else a delivery has taken over, and serves them all
         std::size_t found = 0;
         cancel_node** place = &bookmark.next;
-        for (std::size_t seen = 0; seen < at_once && *place != nullptr; ++seen, place = &(*place)->next) {
+        for (std::size_t seen = 0; seen < at_once && *place != nullptr; place = &(*place)->next) {
+            if ((*place)->what == kind::bookmark) continue;  // not counted, or two of them could overtake each other
+            ++seen;
             if ((*place)->what != kind::child) continue;
             children[found] = static_cast<cancel_state*>(*place);
             children[found++]->retain();

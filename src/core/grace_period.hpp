@@ -1,7 +1,8 @@
 // When memory that lock-free readers may still look at can be given back.
 //
-// A reader counts itself in and out of one of two counters, picked by the parity of the current epoch; the counters are
-// striped by thread, so that readers do not meet on a cache line. The epoch moves on only when nobody is counted under
+// A reader counts itself in and out of one of two counters, picked by the parity of the current epoch. Each thread has
+// a pair of counters to itself, so that readers do not meet on a cache line and counting out is a plain store; threads
+// beyond the first few share one pair. The epoch moves on only when nobody is counted under
 // the parity of the epoch before. So after something was unlinked in epoch e, every reader that could have found it is
 // gone once the epoch is e + 3: the step out of e may have begun its look at the counters before the unlinking, but
 // each of the next two looks at one parity in full, and a reader is counted under one of them, also one that read the
@@ -25,21 +26,33 @@ public:
     class reader {
     public:
         explicit reader(const grace_period& g) noexcept
-            : counted_(g.stripes_[my_stripe()].readers[g.epoch_.load(std::memory_order_seq_cst) % 2]) {
-            counted_.fetch_add(1, std::memory_order_seq_cst);
+            : shared_(my_place() == shared_place),
+              counted_(g.places_[my_place()].readers[g.epoch_.load(std::memory_order_seq_cst) % 2]) {
+            if (shared_) {
+                counted_.fetch_add(1, std::memory_order_seq_cst);
+            } else {
+                counted_.exchange(counted_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+            }
         }
         reader(const reader&) = delete;
         reader& operator=(const reader&) = delete;
-        ~reader() { counted_.fetch_sub(1, std::memory_order_release); }
+        ~reader() {
+            if (shared_) {
+                counted_.fetch_sub(1, std::memory_order_release);
+            } else {
+                counted_.store(counted_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+            }
+        }
 
     private:
+        bool shared_;
         std::atomic<std::uint32_t>& counted_;
     };
 
-    /// Whether there was a moment without a reader for each stripe since the call began: then nobody can be looking at
+    /// Whether there was a moment without a reader for each counter since the call began: then nobody can be looking at
     /// what was unlinked before. The common case, and no epoch is needed for it.
     [[nodiscard]] bool quiet() const noexcept {
-        for (const auto& each : stripes_) {
+        for (const auto& each : places_) {
             if (each.readers[0].load(std::memory_order_seq_cst) != 0) return false;
             if (each.readers[1].load(std::memory_order_seq_cst) != 0) return false;
         }
@@ -53,27 +66,29 @@ public:
     /// Moves the epoch on if nobody is left in the one before.
     bool try_advance() noexcept {
         auto now = epoch_.load(std::memory_order_seq_cst);
-        for (const auto& each : stripes_) {
+        for (const auto& each : places_) {
             if (each.readers[(now + 1) % 2].load(std::memory_order_seq_cst) != 0) return false;
         }
         return epoch_.compare_exchange_strong(now, now + 1, std::memory_order_seq_cst);
     }
 
 private:
-    static constexpr std::size_t stripe_count = 16;
-    struct alignas(64) stripe {
+    static constexpr std::size_t place_count = 16;
+    static constexpr std::size_t shared_place = place_count - 1;
+    struct alignas(64) place {
         std::array<std::atomic<std::uint32_t>, 2> readers{};
     };
 
-    static std::size_t my_stripe() noexcept {
-        static std::atomic<std::size_t> threads{0};
-        thread_local std::size_t mine = 0;  // 0: not picked yet
-        if (mine == 0) mine = 1 + threads.fetch_add(1, std::memory_order_relaxed) % stripe_count;
-        return mine - 1;
+    // The same place in every table, for as long as the thread lives.
+    static std::size_t my_place() noexcept {
+        thread_local std::size_t mine = place_count;  // not picked yet
+        if (mine == place_count) mine = pick_place();
+        return mine;
     }
+    static std::size_t pick_place() noexcept;
 
     alignas(64) std::atomic<epoch> epoch_{0};
-    mutable std::array<stripe, stripe_count> stripes_{};
+    mutable std::array<place, place_count> places_{};
 };
 
 }  // namespace andon::detail

@@ -19,31 +19,6 @@ request_index::~request_index() {
     slot_array::destroy(current_.load());
 }
 
-// There is always an empty slot to end a probe: room is made before the last quarter is used.
-request* request_index::find_in(slot_array& array, const request_key& key, std::uint64_t hash) noexcept {
-    const auto tag = hash >> tag_shift;
-    for (std::size_t place = static_cast<std::uint32_t>(hash);; ++place) {
-        const slot s = array[place].load();
-        if (s == slot_array::empty) return nullptr;
-        if (s >> tag_shift != tag) continue;
-        auto* r = record_in(s);
-        if (r != nullptr && r->is(key, static_cast<std::uint32_t>(hash))) return r;
-    }
-}
-
-request* request_index::find(const request_key& key, std::uint64_t hash) const noexcept {
-    if (auto* r = find_in(*current_.load(), key, hash)) return r;
-    auto* draining = draining_.load();
-    return draining == nullptr ? nullptr : find_in(*draining, key, hash);
-}
-
-std::optional<request*> request_index::try_find(const request_key& key, std::uint64_t hash) const noexcept {
-    const auto before = moves_.load();
-    if (auto* r = find(key, hash)) return r;
-    if (before % 2 != 0 || moves_.load() != before) return std::nullopt;
-    return nullptr;
-}
-
 std::size_t request_index::put(slot_array& array, slot s, std::uint32_t hash, std::memory_order order) noexcept {
     std::size_t place = hash;
     slot before = array[place].load(std::memory_order_relaxed);
@@ -62,12 +37,12 @@ void request_index::insert(request& r, std::uint64_t hash) {
     ++count_;
 }
 
-// Three quarters full, tombstones counted: twice the size, or the same again where it is mostly tombstones.
+// Five eighths full, tombstones counted: twice the size, or the same again where half of it is tombstones.
 void request_index::make_room() {
     const auto size = current_.load()->size;
-    if (used_ < size / 4 * 3) return;
+    if (used_ < size / 8 * 5) return;
     while (draining_.load() != nullptr) move_some();
-    if (!begin_resize(count_ < size / 8 * 3 ? size : size * 2) && used_ >= size - 1) throw std::bad_alloc();
+    if (!begin_resize(count_ < size / 16 * 5 ? size : size * 2) && used_ >= size - 1) throw std::bad_alloc();
 }
 
 std::optional<std::size_t> request_index::place_in(slot_array& array, const request& r) noexcept {

@@ -123,4 +123,31 @@ private:
     slot_array* unused_ = nullptr;
 };
 
+// The look-up is all there is to is_cancelled(): it is inlined there.
+
+// There is always an empty slot to end a probe: insert() sees to it.
+inline request* request_index::find_in(slot_array& array, const request_key& key, std::uint64_t hash) noexcept {
+    const auto tag = hash >> tag_shift;
+    for (std::size_t place = static_cast<std::uint32_t>(hash);; ++place) {
+        const slot s = array[place].load();
+        if (s == slot_array::empty) return nullptr;
+        if (s >> tag_shift != tag) continue;
+        auto* r = record_in(s);
+        if (r != nullptr && r->is(key, static_cast<std::uint32_t>(hash))) return r;
+    }
+}
+
+inline request* request_index::find(const request_key& key, std::uint64_t hash) const noexcept {
+    if (auto* r = find_in(*current_.load(), key, hash)) return r;
+    auto* draining = draining_.load();
+    return draining == nullptr ? nullptr : find_in(*draining, key, hash);
+}
+
+inline std::optional<request*> request_index::try_find(const request_key& key, std::uint64_t hash) const noexcept {
+    const auto before = moves_.load();
+    if (auto* r = find(key, hash)) return r;
+    if (before % 2 != 0 || moves_.load() != before) return std::nullopt;
+    return nullptr;
+}
+
 }  // namespace andon::detail

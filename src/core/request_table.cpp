@@ -22,7 +22,7 @@ in_flight_limits sane(in_flight_limits limits) {
 }  // namespace
 
 request_table::request_table(const in_flight_limits& limits)
-    : limits_(sane(limits)), seed_(random_seed()), outcomes_(limits.outcomes_kept) {}
+    : limits_(sane(limits)), seeds_{random_seed(), random_seed()}, outcomes_(limits.outcomes_kept) {}
 
 request_table::~request_table() {
     for (auto& s : shards_) free({s.retired, s.retired_arrays});
@@ -30,14 +30,14 @@ request_table::~request_table() {
 
 std::uint64_t request_table::hash_of(const request_key& key) const noexcept {
     const auto scope = static_cast<std::uint64_t>(key.session) << 1U | static_cast<std::uint64_t>(key.way);
-    const auto seed = seed_ ^ fold(scope ^ seed_, odd_a);
-    if (key.id.is_string()) return key.id.hash(seed);
-    // Peers number their requests in sequence. Eight numbers in a row share a cache line of the index, each in a slot
-    // of its own; which line is for the secret seed to say, so that nobody can crowd one.
+    if (key.id.is_string()) return key.id.hash(fold(scope ^ seeds_[0], seeds_[1]));
+    // Peers number their requests in sequence. Four numbers in a row lie side by side in the index, each in a slot of
+    // its own, so that three of four find their cache line warm; where the four lie is for the secret seeds to say, so
+    // that nobody can crowd one place. Rows of eight would fill whole lines, and probes would have to get past them.
     const auto number = static_cast<std::uint64_t>(key.id.number());
-    const auto in_row = number % 8;
-    const auto row = hash_number(number / 8, seed);
-    return (row & ~std::uint64_t{7}) ^ in_row ^ in_row << 61U;
+    const auto in_row = number % 4;
+    const auto row = fold(fold(number / 4 ^ seeds_[0], scope ^ seeds_[1]) ^ seeds_[1], odd_c);
+    return (row & ~std::uint64_t{3}) ^ in_row ^ in_row << 62U;
 }
 
 session_record& request_table::open_session() {

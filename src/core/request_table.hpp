@@ -93,7 +93,7 @@ private:
     static void free(freed given_back) noexcept;
 
     const in_flight_limits limits_;
-    const std::uint64_t seed_;
+    const std::array<std::uint64_t, 2> seeds_;
     mutable grace_period grace_;
     mutable std::array<shard, shard_count> shards_;
     outcome_ring outcomes_;

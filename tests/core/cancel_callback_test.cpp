@@ -118,6 +118,18 @@ TEST(cancel_callback, destroyed_inside_its_own_function_does_not_deadlock) {
     EXPECT_FALSE(callback.has_value());
 }
 
+TEST(cancel_callback, may_let_go_of_everything_its_canceller_included) {
+    auto source = std::make_unique<cancel_source>();
+    std::unique_ptr<boxed_callback> callback;
+    callback = std::make_unique<boxed_callback>(source->token(), function_box{[&] {
+                                                    auto self = std::move(callback);
+                                                    source.reset();
+                                                }});
+    auto& canceller = *source;
+    EXPECT_TRUE(canceller.cancel(cancel_cause::peer, "Stop", start).accepted());
+    EXPECT_EQ(source, nullptr);
+}
+
 TEST(cancel_callback, one_that_destroys_another_keeps_it_from_running) {
     cancel_source source;
     int ran = 0;

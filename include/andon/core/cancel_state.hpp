@@ -181,8 +181,9 @@ private:
     std::uint32_t lock(std::uint32_t also_set = 0) noexcept;
     void unlock() noexcept { word_.fetch_and(~locked, std::memory_order_release); }
     void deliver() noexcept;
-    [[nodiscard]] cancel_cause cause_below(cancel_cause own) const noexcept {
-        return role_ == role::scope ? own : cancel_cause::parent;
+    /// What a state that stands at `word` hands down to what hangs below it.
+    [[nodiscard]] cancel_cause cause_left_below(std::uint32_t word) const noexcept {
+        return role_ == role::scope && (word & cancelled_bit) != 0 ? cause_in(word) : cancel_cause::parent;
     }
 
     void take_place_locked() noexcept;

@@ -70,7 +70,8 @@ private:
 };
 
 /// While one of these lives, a cancel of the work waits: it is accepted, but polls stay false, callbacks do not run and
-/// nothing below is told, until the last section ends. That end delivers it, on the thread that leaves (RCV-13).
+/// nothing below is told, until the last section ends. That end delivers it, on the thread that leaves (RCV-13). The
+/// sections belong to the work: when the work itself is over, what hangs below it is cancelled all the same.
 class uninterrupted_section {
 public:
     explicit uninterrupted_section(const cancel_token& token) noexcept
