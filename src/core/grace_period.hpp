@@ -27,34 +27,35 @@ public:
     public:
         explicit reader(const grace_period& g) noexcept
             : shared_(my_place() == shared_place),
-              counted_(g.places_[my_place()].readers[g.epoch_.load(std::memory_order_seq_cst) % 2]) {
+              one_(one_in(g.epoch_.load(std::memory_order_seq_cst))),
+              counters_(g.places_[my_place()].readers) {
             if (shared_) {
-                counted_.fetch_add(1, std::memory_order_seq_cst);
+                counters_.fetch_add(one_, std::memory_order_seq_cst);
             } else {
-                counted_.exchange(counted_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+                counters_.exchange(counters_.load(std::memory_order_relaxed) + one_, std::memory_order_seq_cst);
             }
         }
         reader(const reader&) = delete;
         reader& operator=(const reader&) = delete;
         ~reader() {
             if (shared_) {
-                counted_.fetch_sub(1, std::memory_order_release);
+                counters_.fetch_sub(one_, std::memory_order_release);
             } else {
-                counted_.store(counted_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+                counters_.store(counters_.load(std::memory_order_relaxed) - one_, std::memory_order_release);
             }
         }
 
     private:
         bool shared_;
-        std::atomic<std::uint32_t>& counted_;
+        std::uint64_t one_;
+        std::atomic<std::uint64_t>& counters_;
     };
 
-    /// Whether there was a moment without a reader for each counter since the call began: then nobody can be looking at
-    /// what was unlinked before. The common case, and no epoch is needed for it.
+    /// Whether there was a moment without a reader for each pair of counters since the call began: then nobody can be
+    /// looking at what was unlinked before. The common case, and no epoch is needed for it.
     [[nodiscard]] bool quiet() const noexcept {
         for (const auto& each : places_) {
-            if (each.readers[0].load(std::memory_order_seq_cst) != 0) return false;
-            if (each.readers[1].load(std::memory_order_seq_cst) != 0) return false;
+            if (each.readers.load(std::memory_order_seq_cst) != 0) return false;
         }
         return true;
     }
@@ -66,8 +67,9 @@ public:
     /// Moves the epoch on if nobody is left in the one before.
     bool try_advance() noexcept {
         auto now = epoch_.load(std::memory_order_seq_cst);
+        const auto before = one_in(now + 1) * 0xFFFF'FFFFU;
         for (const auto& each : places_) {
-            if (each.readers[(now + 1) % 2].load(std::memory_order_seq_cst) != 0) return false;
+            if ((each.readers.load(std::memory_order_seq_cst) & before) != 0) return false;
         }
         return epoch_.compare_exchange_strong(now, now + 1, std::memory_order_seq_cst);
     }
@@ -76,8 +78,10 @@ private:
     static constexpr std::size_t place_count = 16;
     static constexpr std::size_t shared_place = place_count - 1;
     struct alignas(64) place {
-        std::array<std::atomic<std::uint32_t>, 2> readers{};
+        std::atomic<std::uint64_t> readers{0};  // two counters in a word: even epochs below, odd ones above
     };
+
+    static constexpr std::uint64_t one_in(epoch e) noexcept { return std::uint64_t{1} << (e % 2 * 32); }
 
     // The same place in every table, for as long as the thread lives.
     static std::size_t my_place() noexcept {
