@@ -25,32 +25,30 @@ using clock = std::chrono::steady_clock;
 constexpr std::int64_t few = 1'000;
 constexpr std::int64_t many = 1'000'000;
 
-// A table with `others` requests in flight, spread over ten sessions, and two sessions to measure in.
+// Two sessions with `others` requests in flight in them together, numbered downwards from -1. What is measured is in
+// the same sessions, numbered upwards.
 class busy_table {
 public:
     explicit busy_table(std::int64_t others) : table({.max_per_session = 1U << 21U}) {
-        const auto now = clock::now();
-        for (int i = 0; i < 10; ++i) crowd_sessions_.push_back(table.open_session());
+        for (int i = 0; i < 2; ++i) mine.push_back(table.open_session());
         crowd_.reserve(static_cast<std::size_t>(others));
         for (std::int64_t i = 0; i < others; ++i) {
-            auto& in = crowd_sessions_[static_cast<std::size_t>(i % 10)];
-            crowd_.push_back(table.begin(in, direction::incoming, i, now).request);
+            auto& in = mine[static_cast<std::size_t>(i % 2)];
+            crowd_.push_back(table.begin(in, direction::incoming, -1 - i / 2, clock::now()).request);
         }
-        for (int i = 0; i < 2; ++i) mine.push_back(table.open_session());
     }
 
     in_flight table;
     std::vector<session> mine;
 
 private:
-    std::vector<session> crowd_sessions_;
     std::vector<active_request> crowd_;
 };
 
 class busy_map {
 public:
     explicit busy_map(std::int64_t others) {
-        for (std::int64_t i = 0; i < others; ++i) map.begin(static_cast<std::uint64_t>(i % 10), i);
+        for (std::int64_t i = 0; i < others; ++i) map.begin(static_cast<std::uint64_t>(i % 2), -1 - i / 2);
     }
     mutex_and_map map;
 };
@@ -110,7 +108,7 @@ void begin_finish(benchmark::State& state, std::int64_t others, bool one_session
 
 void begin_finish_map(benchmark::State& state, std::int64_t others) {
     auto& busy = with_others<busy_map>(others);
-    const auto session = 100U + static_cast<std::uint64_t>(state.thread_index());
+    const auto session = static_cast<std::uint64_t>(state.thread_index());
     std::int64_t id = 0;
     for (auto _ : state) {
         ++id;
@@ -159,11 +157,11 @@ void cancel_by_key_map(benchmark::State& state, std::int64_t others) {
     std::int64_t id = 0;
     for (auto _ : state) {
         const auto first = id + 1;
-        for (std::size_t i = 0; i < batch; ++i) busy.map.begin(200, ++id)->on_cancel = bump{&called};
+        for (std::size_t i = 0; i < batch; ++i) busy.map.begin(0, ++id)->on_cancel = bump{&called};
         const auto start = clock::now();
-        for (std::int64_t i = first; i <= id; ++i) busy.map.cancel(200, i, {});
+        for (std::int64_t i = first; i <= id; ++i) busy.map.cancel(0, i, {});
         state.SetIterationTime(std::chrono::duration<double>(clock::now() - start).count());
-        for (std::int64_t i = first; i <= id; ++i) busy.map.finish(200, i);
+        for (std::int64_t i = first; i <= id; ++i) busy.map.finish(0, i);
     }
     count(state, batch);
 }
@@ -181,13 +179,12 @@ void cancel_stop_source(benchmark::State& state) {
     count(state, batch);
 }
 
-// A request of the crowd, not touched since it began: every record comes from memory.
 void cancel_unknown(benchmark::State& state, std::int64_t others) {
     auto& busy = with_others<busy_table>(others);
     const auto now = clock::now();
     std::int64_t id = 0;
     for (auto _ : state) {
-        const request_key key{busy.mine[0].id(), direction::incoming, --id};
+        const request_key key{busy.mine[0].id(), direction::incoming, ++id};
         benchmark::DoNotOptimize(busy.table.cancel(key, cancel_cause::peer, "Stop", now));
     }
     count(state);
@@ -217,9 +214,9 @@ void is_cancelled(benchmark::State& state, bool same) {
 void is_cancelled_map(benchmark::State& state, bool same) {
     auto& busy = with_others<busy_map>(few);
     const auto first = first_id(state, same);
-    for (std::int64_t i = 0; i < asked_for; ++i) busy.map.begin(300, first + i);
+    for (std::int64_t i = 0; i < asked_for; ++i) busy.map.begin(0, first + i);
     std::int64_t i = 0;
-    for (auto _ : state) benchmark::DoNotOptimize(busy.map.is_cancelled(300, first + i++ % asked_for));
+    for (auto _ : state) benchmark::DoNotOptimize(busy.map.is_cancelled(0, first + i++ % asked_for));
     count(state);
 }
 

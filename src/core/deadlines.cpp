@@ -79,6 +79,7 @@ deadlines::position deadlines::earliest() const noexcept {
 }
 
 std::optional<time_point> deadlines::next_wake() const noexcept {
+    if (busy()) return epoch_ + now_ * tick_length;
     const auto first = earliest();
     if (first.level == levels) return std::nullopt;
     return epoch_ + std::max(first.tick, now_) * tick_length;
@@ -86,27 +87,32 @@ std::optional<time_point> deadlines::next_wake() const noexcept {
 
 deadline_hook* deadlines::next_due(time_point now) noexcept {
     const auto until = std::max(now_, ticks_between(epoch_, now, reach));
+    int may_move = moved_at_once;
     for (;;) {
+        while (moving_down_ != nullptr) {
+            if (may_move-- == 0) return nullptr;
+            auto& hook = *moving_down_;
+            moving_down_ = hook.next;
+            if (moving_down_ != nullptr) moving_down_->link = &moving_down_;
+            place(hook);
+        }
         const auto first = earliest();
         if (first.level == levels || first.tick > until) {
             now_ = until;
             return nullptr;
         }
-        auto& wide = level_[first.level];
-        auto* hook = wide.slot[first.slot];
+        auto& at = level_[first.level];
+        auto* hook = at.slot[first.slot];
         now_ = std::max(now_, first.tick);
         if (first.level == 0) {
             clear(*hook);
             return hook;
         }
         // Time has come to this slot: its deadlines move to the levels below.
-        wide.slot[first.slot] = nullptr;
-        wide.occupied &= ~(std::uint64_t{1} << first.slot);
-        while (hook != nullptr) {
-            auto* following = hook->next;
-            place(*hook);
-            hook = following;
-        }
+        at.slot[first.slot] = nullptr;
+        at.occupied &= ~(std::uint64_t{1} << first.slot);
+        moving_down_ = hook;
+        hook->link = &moving_down_;
     }
 }
 

@@ -19,7 +19,7 @@
 
 namespace andon::detail {
 
-class session_record final : public cancel_state {
+class alignas(128) session_record final : public cancel_state {
 public:
     session_record(session_id name, std::uint32_t requests) noexcept
         : cancel_state(role::scope), id(name), most(requests) {}

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -26,7 +27,7 @@
 
 namespace andon::detail {
 
-struct slot_array {
+struct alignas(64) slot_array {
     using slot = std::uint64_t;
     static constexpr slot empty = 0;
     static constexpr slot tombstone = 1;
@@ -36,12 +37,22 @@ struct slot_array {
     slot_array* next_unused = nullptr;
     grace_period::epoch unlinked = 0;
 
-    /// Null without memory. The kernel hands large arrays out zeroed as they are touched.
+    void* allocation = nullptr;
+
+    /// Null without memory. On cache lines of its own, so that shards do not meet there; from calloc(), so that a large
+    /// array comes from the kernel zeroed, and costs what is touched of it.
     static slot_array* make(std::size_t size, std::uint64_t generation) noexcept {
-        void* memory = std::calloc(1, sizeof(slot_array) + size * sizeof(slot));
-        return memory == nullptr ? nullptr : new (memory) slot_array{generation, size};
+        std::size_t bytes = sizeof(slot_array) + size * sizeof(slot);
+        std::size_t room = bytes + alignof(slot_array);
+        void* allocation = std::calloc(1, room);
+        if (allocation == nullptr) return nullptr;
+        void* memory = allocation;
+        std::align(alignof(slot_array), bytes, memory, room);
+        return new (memory) slot_array{generation, size, nullptr, 0, allocation};
     }
-    static void destroy(slot_array* array) noexcept { std::free(array); }
+    static void destroy(slot_array* array) noexcept {
+        if (array != nullptr) std::free(array->allocation);
+    }
 
     [[nodiscard]] slot* slots() noexcept { return reinterpret_cast<slot*>(this + 1); }
     [[nodiscard]] std::atomic_ref<slot> operator[](std::size_t place) noexcept {

@@ -75,7 +75,7 @@ request_table::begun request_table::begin(session_record& in, request* parent, d
 
     const request_key key{in.id, way, id};
     const auto hash = hash_of(key);
-    auto& s = shard_of(hash);
+    auto& s = shard_of(in.id);
     s.index.prefetch(hash);
     auto* r = request::make(in, key, hash, now, options);
     if (parent != nullptr ? !in.take_place(in.most) : !r->hang_below(in, now, in.most)) {
@@ -124,7 +124,7 @@ void request_table::finish(request& r, time_point now) noexcept {
     r.stopped = now;
     leave_session(r, now);
 
-    auto& s = shard_of(r.hash());
+    auto& s = shard_of(r.in_session());
     freed given_back;
     {
         const std::scoped_lock hold(s.lock);
@@ -190,7 +190,7 @@ void request_table::free(freed given_back) noexcept {
 }
 
 cancel_token request_table::find(const request_key& key, std::uint64_t hash) const noexcept {
-    auto& s = shard_of(hash);
+    auto& s = shard_of(key.session);
     {
         const grace_period::reader reading(grace_);
         if (const auto found = s.index.try_find(key, hash)) {
@@ -211,13 +211,13 @@ cancel_result request_table::cancel(const request_key& key, cancel_cause cause, 
         const bool allowed = cause != cancel_cause::peer || r->peer_may_cancel();
         result = allowed ? r->cancel(cause, why, now) : cancel_result{cancel_result::verdict::uncancellable, cause};
     }
-    shard_of(hash).verdicts[static_cast<std::size_t>(result.what)].fetch_add(1, std::memory_order_relaxed);
+    shard_of(key.session).verdicts[static_cast<std::size_t>(result.what)].fetch_add(1, std::memory_order_relaxed);
     return result;
 }
 
 bool request_table::is_cancelled(const request_key& key) const noexcept {
     const auto hash = hash_of(key);
-    auto& s = shard_of(hash);
+    auto& s = shard_of(key.session);
     {
         const grace_period::reader reading(grace_);
         if (const auto found = s.index.try_find(key, hash)) return *found != nullptr && (*found)->cancelled();
@@ -244,7 +244,7 @@ void request_table::note_wake(shard& s) noexcept {
 }
 
 void request_table::limit(request& r, const time_limits& limits, time_point now) {
-    auto& s = shard_of(r.hash());
+    auto& s = shard_of(r.in_session());
     const std::scoped_lock hold(s.lock);
     if (limits.any()) need_wheel(s, now);
     r.set_limits(limits, now);
@@ -280,7 +280,7 @@ std::size_t request_table::expire(time_point now) noexcept {
                         due[found++] = cancel_token(r);
                     }
                 }
-                more = hook != nullptr;
+                more = hook != nullptr || s.wheel->busy();
                 note_wake(s);
             }
             for (std::size_t i = 0; i < found; ++i) {

@@ -3,8 +3,8 @@
 // A hierarchical timing wheel: seven levels of 64 slots, the lowest a millisecond wide, each level 64 times as wide as
 // the one below; together they reach 139 years. A deadline lies at the level of the highest 6-bit digit in which its
 // time differs from the wheel's. Setting and clearing is O(1); the next wake-up is found from one occupancy bitmap a
-// level, which is O(1) too; a deadline moves down at most six times in its life. A heap would be simpler and costs
-// log n cache misses on the path of every request.
+// level, which is O(1) too; a deadline moves down at most six times in its life, and of many that move down together
+// only a few do at once. A heap would be simpler and costs log n cache misses on the path of every request.
 //
 // A deadline never fires early, and at most a millisecond late. Not thread-safe: the owner has the lock.
 #pragma once
@@ -48,8 +48,10 @@ public:
     /// When to call next_due() again: at or before the earliest deadline, and exact when that is near.
     [[nodiscard]] std::optional<time_point> next_wake() const noexcept;
 
-    /// Takes one deadline out that lies at or before `now`; null when there is none left.
+    /// Takes one deadline out that lies at or before `now`. Null: there is none left, or the wheel is busy.
     [[nodiscard]] deadline_hook* next_due(time_point now) noexcept;
+    /// Many deadlines are on their way down, and next_due() has moved a few: let others have the lock, then call again.
+    [[nodiscard]] bool busy() const noexcept { return moving_down_ != nullptr; }
 
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
@@ -72,7 +74,10 @@ private:
     [[nodiscard]] position earliest() const noexcept;
     void place(deadline_hook& hook) noexcept;
 
+    static constexpr int moved_at_once = 64;
+
     std::array<level, levels> level_{};
+    deadline_hook* moving_down_ = nullptr;  // what was in a slot whose time has come, and has yet to be placed
     time_point epoch_;
     std::int64_t now_ = 0;  // ticks since epoch_; all deadlines before it were taken out
     std::size_t count_ = 0;
