@@ -137,7 +137,7 @@ void cancel_state::deliver() noexcept {
             auto& child = static_cast<cancel_state&>(*node);
             child.retain();
             unlock();
-            child.cancel(cause, reason_, asked_);
+            cancel_subtree(child, cause, reason_, asked_);
             child.release();
             lock();
         } else if (node->what == kind::callback) {
@@ -172,13 +172,13 @@ bool cancel_state::end(time_point now) noexcept {
     return true;
 }
 
-bool cancel_state::hang_below(cancel_state& parent, time_point now, std::uint32_t most) noexcept {
+cancel_state::admission cancel_state::hang_below(cancel_state& parent, time_point now, std::uint32_t most) noexcept {
     assert(parent_ == nullptr);
     const auto word = parent.lock(hung);
     if ((word & (told | done)) != 0) {
         parent.unlock();
         cancel(parent.cause_left_below(word), parent.why(), now);
-        return true;
+        return admission::cancelled;
     }
     const bool room = parent.places_ < most;
     if (room) {
@@ -187,7 +187,7 @@ bool cancel_state::hang_below(cancel_state& parent, time_point now, std::uint32_
         parent_ = &parent;
     }
     parent.unlock();
-    return room;
+    return room ? admission::let_in : admission::refused;
 }
 
 // One reference for all who have a place here, not one each: a session's counter would be touched by every request.
@@ -201,12 +201,19 @@ void cancel_state::leave_place_and_unlock() noexcept {
     if (last) release();
 }
 
-bool cancel_state::take_place(std::uint32_t most) noexcept {
-    lock();
-    const bool room = places_ < most;
-    if (room) take_place_locked();
+cancel_state::admission cancel_state::take_place(std::uint32_t most) noexcept {
+    const auto word = lock();
+    auto result = places_ < most ? admission::let_in : admission::refused;
+    if ((word & (told | done)) != 0) result = admission::cancelled;
+    if (result == admission::let_in) take_place_locked();
     unlock();
-    return room;
+    return result;
+}
+
+// What answers already is not cancelled any more; what it started is.
+void cancel_state::cancel_subtree(cancel_state& root, cancel_cause cause, const reason& why, time_point now) noexcept {
+    const auto result = root.cancel(cause, why, now);
+    if (result.what == cancel_result::verdict::too_late) root.cancel_children(cancel_cause::parent, why, now);
 }
 
 void cancel_state::give_place_back() noexcept {
@@ -244,7 +251,7 @@ void cancel_state::cancel_children(cancel_cause cause, const reason& why, time_p
         if (!last) insert(bookmark, *place);
         unlock();
         for (std::size_t i = 0; i < found; ++i) {
-            children[i]->cancel(cause, why, now);
+            cancel_subtree(*children[i], cause, why, now);
             children[i]->release();
         }
         lock();

@@ -23,6 +23,14 @@ std::int64_t ticks_between(time_point from, time_point to, std::int64_t most) {
 
 deadlines::deadlines(time_point now) noexcept : epoch_(now) {}
 
+time_point deadlines::current() const noexcept { return epoch_ + now_ * tick_length; }
+
+void deadlines::restart(time_point now) noexcept {
+    assert(empty());
+    epoch_ = now;
+    now_ = 0;
+}
+
 void deadlines::set(deadline_hook& hook, time_point when) noexcept {
     if (hook.set()) clear(hook);
     hook.tick = std::max(now_, ticks_between(epoch_, when, reach - 1));
@@ -79,7 +87,7 @@ deadlines::position deadlines::earliest() const noexcept {
 }
 
 std::optional<time_point> deadlines::next_wake() const noexcept {
-    if (busy()) return epoch_ + now_ * tick_length;
+    if (busy()) return current();
     const auto first = earliest();
     if (first.level == levels) return std::nullopt;
     return epoch_ + std::max(first.tick, now_) * tick_length;

@@ -10,6 +10,7 @@ std::size_t grace_period::pick_place() noexcept {
     struct holder {
         std::size_t place = shared_place;
         ~holder() {
+            mine_ = shared_place;  // for what the thread's other destructors still look up
             if (place != shared_place) taken.fetch_and(~(1U << place), std::memory_order_release);
         }
     };

@@ -85,11 +85,12 @@ private:
 
     // The same place in every table, for as long as the thread lives.
     static std::size_t my_place() noexcept {
-        thread_local std::size_t mine = place_count;  // not picked yet
-        if (mine == place_count) mine = pick_place();
-        return mine;
+        if (mine_ == place_count) mine_ = pick_place();
+        return mine_;
     }
     static std::size_t pick_place() noexcept;
+
+    static thread_local constinit inline std::size_t mine_ = place_count;  // not picked yet
 
     alignas(64) std::atomic<epoch> epoch_{0};
     mutable std::array<place, place_count> places_{};

@@ -41,7 +41,7 @@ void histogram::snapshot::merge(const snapshot& other) noexcept {
 
 duration histogram::snapshot::quantile(double q) const noexcept {
     if (total == 0) return duration::zero();
-    const auto share = std::ceil(std::clamp(q, 0.0, 1.0) * static_cast<double>(total));
+    const double share = q > 0 ? std::ceil(std::min(q, 1.0) * static_cast<double>(total)) : 0;  // also where q is a NaN
     const auto wanted = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share));
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < buckets; ++i) {

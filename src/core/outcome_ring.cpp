@@ -8,7 +8,11 @@ namespace {
 
 std::optional<duration> between(const std::optional<time_point>& from, const std::optional<time_point>& to) noexcept {
     if (!from || !to) return std::nullopt;
-    return *to - *from;
+    duration::rep apart = 0;
+    if (__builtin_sub_overflow(to->time_since_epoch().count(), from->time_since_epoch().count(), &apart)) {
+        return *to < *from ? duration::min() : duration::max();
+    }
+    return duration(apart);
 }
 
 }  // namespace
@@ -45,20 +49,20 @@ void outcome_ring::file(request& ended) noexcept {
 }
 
 std::vector<outcome> outcome_ring::newest_first() const {
-    std::vector<request*> kept;
+    std::vector<cancel_token> kept;  // tokens, for the references that they hold
     kept.reserve(slots_.size());
     {
         const std::scoped_lock hold(lock_);
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             auto* r = slots_[(next_ + slots_.size() - 1 - i) % slots_.size()];
             if (r == nullptr) break;
-            r->retain();
-            kept.push_back(r);
+            kept.emplace_back(*r);
         }
     }
     std::vector<outcome> result;
     result.reserve(kept.size());
-    for (auto* r : kept) {
+    for (const auto& token : kept) {
+        const auto* r = static_cast<const request*>(token.state());
         result.push_back({.session = r->in_session(),
                           .way = r->way(),
                           .id = request_id(r->id()),
@@ -71,7 +75,6 @@ std::vector<outcome> outcome_ring::newest_first() const {
                           .stopped = known(r->stopped),
                           .killed = r->killed.load(std::memory_order_relaxed),
                           .discarded = r->discarded.load(std::memory_order_relaxed)});
-        r->release();
     }
     return result;
 }

@@ -72,14 +72,16 @@ public:
     }
 
     void progress(time_point now) noexcept {
-        idle_since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+        if (now != unknown_time) idle_since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     }
     /// Under the lock of the table's shard.
     void set_limits(const time_limits& limits, time_point now) noexcept {
-        idle_.store(limits.idle ? limits.idle->count() : no_limit, std::memory_order_relaxed);
+        const bool timed = now != unknown_time;
+        idle_.store(timed && limits.idle ? limits.idle->count() : no_limit, std::memory_order_relaxed);
         progress(now);
-        const auto end = limits.maximum ? sum(now.time_since_epoch().count(), limits.maximum->count()) : no_limit;
-        latest_.store(end, std::memory_order_relaxed);
+        const bool ends = timed && limits.maximum;
+        latest_.store(ends ? sum(now.time_since_epoch().count(), limits.maximum->count()) : no_limit,
+                      std::memory_order_relaxed);
     }
     /// When it is due as things stand: the idle limit moves with progress, the maximum does not.
     [[nodiscard]] std::optional<time_point> due() const noexcept {

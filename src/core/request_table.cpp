@@ -53,7 +53,9 @@ void request_table::close(session_record& session, cancel_cause cause, std::stri
         const std::scoped_lock hold(sessions_mutex_);
         sessions_.erase(session.id);
     }
+    const auto id = session.id;  // the session may be gone when its cancel was delivered
     session.cancel(cause, why, now);
+    sweep(shard_of(id));
 }
 
 bool request_table::cancel_session(session_id id, cancel_cause cause, std::string_view why, time_point now) noexcept {
@@ -78,13 +80,9 @@ request_table::begun request_table::begin(session_record& in, request* parent, d
     auto& s = shard_of(in.id);
     s.index.prefetch(hash);
     auto* r = request::make(in, key, hash, now, options);
-    if (parent != nullptr ? !in.take_place(in.most) : !r->hang_below(in, now, in.most)) {
+    if (const auto refusal = join(in, parent, *r, now); refusal != begin_refusal::none) {
         abandon(*r, now);
-        return {nullptr, begin_refusal::too_many};
-    }
-    if (parent != nullptr) {
-        r->has_place_in_session = true;
-        static_cast<void>(r->hang_below(*parent, now));
+        return {nullptr, refusal};
     }
     freed given_back;
     bool let_in = false;
@@ -92,7 +90,7 @@ request_table::begun request_table::begin(session_record& in, request* parent, d
         const std::scoped_lock hold(s.lock);
         let_in = s.index.find(key, hash) == nullptr;
         if (let_in) {
-            if (options.limits.any()) need_wheel(s, now);
+            if (r->due()) need_wheel(s, now);
             s.index.insert(*r, hash);
             arm(s, *r);
             if (s.index.has_unused() || s.retired_arrays != nullptr) given_back = reclaim(s);
@@ -105,6 +103,21 @@ request_table::begun request_table::begin(session_record& in, request* parent, d
     if (let_in) return {r, begin_refusal::none};
     abandon(*r, now);
     return {nullptr, begin_refusal::duplicate_id};
+}
+
+// Makes it one of the session: below the session itself, or below a request of it and with a place in the session. From
+// then on the session is there for as long as the request is.
+begin_refusal request_table::join(session_record& in, request* parent, request& r, time_point now) noexcept {
+    switch (parent == nullptr ? r.hang_below(in, now, in.most) : in.take_place(in.most)) {
+        case cancel_state::admission::let_in: break;
+        case cancel_state::admission::cancelled: return begin_refusal::session_closed;
+        case cancel_state::admission::refused: return begin_refusal::too_many;
+    }
+    if (parent != nullptr) {
+        r.has_place_in_session = true;
+        r.hang_below(*parent, now);
+    }
+    return begin_refusal::none;
 }
 
 // Lets go of one that never came into the table.
@@ -129,10 +142,7 @@ void request_table::finish(request& r, time_point now) noexcept {
     {
         const std::scoped_lock hold(s.lock);
         s.index.erase(r);
-        if (r.set()) {
-            s.wheel->clear(r);
-            if (s.wheel->empty()) s.wake.store(never, std::memory_order_relaxed);
-        }
+        if (r.set()) disarm(s, r);
         deadline_hook& hook = r;  // free now: it carries the record through the retired list
         hook.tick = static_cast<std::int64_t>(grace_.current());
         *s.retired_end = &hook;
@@ -228,7 +238,11 @@ bool request_table::is_cancelled(const request_key& key) const noexcept {
 }
 
 void request_table::need_wheel(shard& s, time_point now) {
-    if (s.wheel == nullptr) s.wheel = std::make_unique<deadlines>(now);
+    if (s.wheel == nullptr) {
+        s.wheel = std::make_unique<deadlines>(now);
+    } else if (s.wheel->empty()) {
+        s.wheel->restart(now);
+    }
 }
 
 void request_table::arm(shard& s, request& r) noexcept {
@@ -236,6 +250,11 @@ void request_table::arm(shard& s, request& r) noexcept {
     if (!due) return;
     s.wheel->set(r, *due);
     if (due->time_since_epoch().count() < s.wake.load(std::memory_order_relaxed)) note_wake(s);
+}
+
+void request_table::disarm(shard& s, request& r) noexcept {
+    s.wheel->clear(r);
+    if (s.wheel->empty()) s.wake.store(never, std::memory_order_relaxed);
 }
 
 void request_table::note_wake(shard& s) noexcept {
@@ -246,9 +265,9 @@ void request_table::note_wake(shard& s) noexcept {
 void request_table::limit(request& r, const time_limits& limits, time_point now) {
     auto& s = shard_of(r.in_session());
     const std::scoped_lock hold(s.lock);
-    if (limits.any()) need_wheel(s, now);
+    if (limits.any() && now != unknown_time) need_wheel(s, now);
+    if (r.set()) disarm(s, r);
     r.set_limits(limits, now);
-    if (r.set()) s.wheel->clear(r);
     arm(s, r);
 }
 
@@ -259,37 +278,58 @@ std::optional<time_point> request_table::next_wake() const noexcept {
 }
 
 std::size_t request_table::expire(time_point now) noexcept {
+    std::size_t expired = 0;
+    for (auto& s : shards_) {
+        while (s.wake.load(std::memory_order_relaxed) <= now.time_since_epoch().count()) {
+            if (!expire_some(s, now, expired)) break;
+        }
+        sweep(s);
+    }
+    return expired;
+}
+
+// A few at a time, so that the lock is never held for long. False: nothing is left to do.
+bool request_table::expire_some(shard& s, time_point now, std::size_t& expired) noexcept {
     static const reason idle("no progress within the idle limit");
     static const reason maximum("the maximum time is over");
     constexpr std::size_t at_once = 32;
-    std::size_t expired = 0;
-    for (auto& s : shards_) {
-        for (bool more = s.wake.load(std::memory_order_relaxed) <= now.time_since_epoch().count(); more;) {
-            std::array<cancel_token, at_once> due;
-            std::size_t found = 0;
-            {
-                const std::scoped_lock hold(s.lock);
-                if (s.wheel == nullptr) break;
-                deadline_hook* hook = nullptr;
-                while (found < at_once && (hook = s.wheel->next_due(now)) != nullptr) {
-                    auto& r = static_cast<request&>(*hook);
-                    const auto moved_to = r.due();
-                    if (moved_to && *moved_to > now) {  // progress came since it was set
-                        s.wheel->set(r, *moved_to);
-                    } else {
-                        due[found++] = cancel_token(r);
-                    }
-                }
-                more = hook != nullptr || s.wheel->busy();
-                note_wake(s);
-            }
-            for (std::size_t i = 0; i < found; ++i) {
-                auto& r = static_cast<request&>(*due[i].state());
-                if (r.cancel(cancel_cause::timeout, r.past_maximum(now) ? maximum : idle, now).accepted()) ++expired;
+    std::array<cancel_token, at_once> due;
+    std::size_t found = 0;
+    bool more = false;
+    {
+        const std::scoped_lock hold(s.lock);
+        if (s.wheel == nullptr) return false;
+        deadline_hook* hook = nullptr;
+        for (std::size_t taken = 0; taken < at_once && (hook = s.wheel->next_due(now)) != nullptr; ++taken) {
+            auto& r = static_cast<request&>(*hook);
+            const auto moved_to = r.due();
+            if (!moved_to) continue;  // progress so late that it never comes
+            // Another thread may have been here with a later time: what is past by that time is past.
+            if (*moved_to > std::max(now, s.wheel->current())) {
+                s.wheel->set(r, *moved_to);  // progress came since it was set
+            } else {
+                due[found++] = cancel_token(r);
             }
         }
+        more = hook != nullptr || s.wheel->busy();
+        note_wake(s);
     }
-    return expired;
+    for (std::size_t i = 0; i < found; ++i) {
+        auto& r = static_cast<request&>(*due[i].state());
+        if (r.cancel(cancel_cause::timeout, r.past_maximum(now) ? maximum : idle, now).accepted()) ++expired;
+    }
+    return more;
+}
+
+// Gives back what had to wait for readers, where no request comes or goes to do it.
+void request_table::sweep(shard& s) noexcept {
+    freed given_back;
+    {
+        const std::scoped_lock hold(s.lock);
+        if (s.retired_count == 0 && s.retired_arrays == nullptr) return;
+        given_back = reclaim(s);
+    }
+    free(given_back);
 }
 
 std::vector<request_info> request_table::list() const {

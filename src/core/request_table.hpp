@@ -85,10 +85,14 @@ private:
     [[nodiscard]] shard& shard_of(session_id session) const noexcept {
         return shards_[static_cast<std::uint64_t>(session) % shard_count];
     }
+    static begin_refusal join(session_record& in, request* parent, request& r, time_point now) noexcept;
     static void abandon(request& r, time_point now) noexcept;
     static void leave_session(request& r, time_point now) noexcept;
     static void need_wheel(shard& s, time_point now);
     static void arm(shard& s, request& r) noexcept;
+    static void disarm(shard& s, request& r) noexcept;
+    static bool expire_some(shard& s, time_point now, std::size_t& expired) noexcept;
+    void sweep(shard& s) noexcept;
     static void note_wake(shard& s) noexcept;
     [[nodiscard]] freed reclaim(shard& s) noexcept;
     static void free(freed given_back) noexcept;

@@ -1,5 +1,6 @@
 #include "andon/core/visible_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -99,6 +100,7 @@ std::string written_out(std::uint32_t c) {
 
 std::string visible_text(std::string_view text, std::size_t max_bytes) {
     std::string out;
+    out.reserve(std::min(text.size(), max_bytes));
     std::size_t room_for_ellipsis = 0;  // the longest prefix of out that leaves room to say that more was cut
     while (!text.empty()) {
         const code_point next = decode(text);

@@ -73,6 +73,24 @@ TEST(cancel_tree, a_child_that_answers_is_not_cancelled_by_its_parent) {
     EXPECT_FALSE(child.token().cancelled());
 }
 
+TEST(cancel_tree, RCV_12_what_a_child_that_answers_has_started_is_cancelled_all_the_same) {
+    cancel_source root;
+    cancel_source child(root.token());
+    const cancel_source nested(child.token());
+    ASSERT_TRUE(child.begin_response());
+    root.cancel(cancel_cause::peer, "Stop", start);
+    EXPECT_FALSE(child.token().cancelled());
+    EXPECT_EQ(nested.token().cause(), cancel_cause::parent);
+}
+
+TEST(cancel_tree, a_source_that_is_assigned_to_ends_what_it_had) {
+    cancel_source source;
+    const auto old = source.token();
+    source = cancel_source();
+    EXPECT_EQ(old.state()->state(), request_state::done);
+    EXPECT_EQ(source.state(), request_state::running);
+}
+
 TEST(cancel_tree, a_child_of_the_cancelled_is_cancelled_at_birth) {
     cancel_source root;
     root.cancel(cancel_cause::peer, "Stop", start);
@@ -192,12 +210,15 @@ TEST(cancel_tree, in_every_race_of_birth_and_end_with_the_parents_cancel_each_ch
 TEST(cancel_tree, a_limit_on_places_counts_until_the_end) {
     cancel_source root;
     auto& parent = *root.token().state();
-    EXPECT_TRUE(parent.take_place(2));
-    EXPECT_TRUE(parent.take_place(2));
-    EXPECT_FALSE(parent.take_place(2));
+    using admission = cancel_state::admission;
+    EXPECT_EQ(parent.take_place(2), admission::let_in);
+    EXPECT_EQ(parent.take_place(2), admission::let_in);
+    EXPECT_EQ(parent.take_place(2), admission::refused);
     EXPECT_EQ(parent.places_taken(), 2U);
     parent.give_place_back();
-    EXPECT_TRUE(parent.take_place(2));
+    EXPECT_EQ(parent.take_place(2), admission::let_in);
+    root.cancel(cancel_cause::peer, "Stop", start);
+    EXPECT_EQ(parent.take_place(9), admission::cancelled);
     parent.give_place_back();
     parent.give_place_back();
     EXPECT_EQ(parent.places_taken(), 0U);

@@ -314,7 +314,97 @@ TEST_F(in_flight_test, limits_can_be_set_moved_and_taken_away_later) {
     request.limit({.maximum = 500ms}, at(10ms));
     EXPECT_EQ(table.expire(at(100ms)), 0U);
     request.limit({}, at(100ms));
+    EXPECT_FALSE(table.next_wake());
     EXPECT_EQ(table.expire(at(1h)), 0U);
+}
+
+TEST_F(in_flight_test, TIME_4_a_thread_with_an_older_time_does_no_harm) {
+    const auto soon = begin(1, {.limits = {.idle = 15ms}});
+    const auto later = begin(2, {.limits = {.idle = 40ms}});
+    EXPECT_EQ(table.expire(at(10ms)), 0U);
+    EXPECT_EQ(table.expire(at(30ms)), 1U);
+    const auto between = begin(3, {.limits = {.idle = 25ms}});
+    EXPECT_EQ(table.expire(at(20ms)), 0U);
+    EXPECT_EQ(table.expire(at(30ms)), 1U);
+    EXPECT_TRUE(between.token().cancelled());
+    EXPECT_FALSE(later.token().cancelled());
+    EXPECT_EQ(table.expire(at(41ms)), 1U);
+}
+
+TEST_F(in_flight_test, TIME_4_a_callback_may_expire_with_a_later_time_and_begin_what_is_overdue_by_that) {
+    auto first = begin(1, {.limits = {.idle = 5ms}});
+    std::optional<active_request> overdue;
+    const cancel_callback callback(first.token(), [&] {
+        table.expire(at(30ms));
+        overdue = begin(2, {.limits = {.idle = 15ms}});
+    });
+    EXPECT_EQ(table.expire(at(10ms)), 1U);
+    EXPECT_EQ(table.expire(at(31ms)), 1U);
+    EXPECT_TRUE(overdue->token().cancelled());
+}
+
+TEST_F(in_flight_test, a_time_beyond_all_reason_is_forgotten_with_what_was_in_flight_then) {
+    begin(1, {.limits = {.idle = 1ms}}).finish(start);
+    {
+        const auto overdue = begin(2, {.limits = {.idle = 1ms}});
+        EXPECT_EQ(table.expire(time_point::max()), 1U);
+    }
+    const auto next = begin(3, {.limits = {.idle = 10ms}});
+    EXPECT_EQ(table.expire(at(9ms)), 0U);
+    EXPECT_EQ(table.expire(at(11ms)), 1U);
+}
+
+TEST_F(in_flight_test, without_a_time_there_is_no_limit) {
+    auto untimed =
+        table.begin(in, direction::incoming, 1, unknown_time, {.limits = {.idle = 1ms, .maximum = 1ms}}).request;
+    EXPECT_FALSE(untimed.deadline());
+    EXPECT_EQ(table.expire(at(1h)), 0U);
+    auto timed = begin(2, {.limits = {.idle = 10ms}});
+    timed.progress(unknown_time);
+    EXPECT_EQ(timed.deadline(), at(10ms));
+    timed.progress(time_point::max());
+    EXPECT_EQ(table.expire(at(1h)), 0U) << "the idle clock started again at the end of time";
+    EXPECT_FALSE(timed.token().cancelled());
+    timed.limit({.maximum = 1ms}, unknown_time);
+    EXPECT_FALSE(timed.deadline());
+    EXPECT_FALSE(table.next_wake());
+}
+
+TEST_F(in_flight_test, a_request_that_is_assigned_to_ends_what_it_had) {
+    auto request = begin(1);
+    request = begin(2);
+    EXPECT_EQ(table.size(), 1U);
+    EXPECT_EQ(request.id(), request_id_view(2));
+    request = active_request();
+    EXPECT_EQ(table.size(), 0U);
+}
+
+// Closed between the look at the session and the joining: by the allocation's own hand, as it were.
+TEST_F(in_flight_test, no_request_is_let_into_a_session_that_closes_meanwhile) {
+    for (int round = 0; round < 300; ++round) {
+        std::optional<session> closing(table.open_session());
+        std::atomic<bool> go{false};
+        std::jthread closer([&] {
+            while (!go) std::this_thread::yield();
+            closing->close(cancel_cause::disconnect, "gone", start);
+        });
+        go = true;
+        std::vector<active_request> let_in;
+        for (int id = 0; id < 50; ++id) {
+            auto result = table.begin(*closing, direction::incoming, id, start);
+            if (!result) {
+                ASSERT_EQ(result.refusal, begin_refusal::session_closed);
+                break;
+            }
+            let_in.push_back(std::move(result.request));
+        }
+        closer.join();
+        closing.reset();
+        for (const auto& request : let_in) {
+            ASSERT_TRUE(request.token().cancelled());
+            ASSERT_EQ(table.begin(request, direction::outgoing, 1, start).refusal, begin_refusal::session_closed);
+        }
+    }
 }
 
 TEST_F(in_flight_test, waking_when_told_expires_everything_in_time) {

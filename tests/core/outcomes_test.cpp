@@ -1,5 +1,6 @@
 #include "andon/core/outcomes.hpp"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -127,6 +128,25 @@ TEST(outcomes, figures_are_kept_by_cause) {
     EXPECT_NEAR(static_cast<double>(stop.quantile(0.5).count()), 2e6, 0.25e6);
     EXPECT_NEAR(static_cast<double>(stop.quantile(1).count()), 1e9, 0.125e9);
     EXPECT_EQ(counters[cancel_cause::timeout].time_to_stop.quantile(0.5), duration::zero());
+}
+
+TEST(outcomes, of_times_beyond_all_reason_do_not_overflow) {
+    in_flight table;
+    const auto in = table.open_session();
+    auto request = table.begin(in, direction::incoming, 1, start).request;
+    request.cancel(cancel_cause::peer, "", time_point(duration::min() + 1ns));
+    request.notice(time_point::max());
+    request.finish(time_point::max());
+    EXPECT_EQ(table.recent_outcomes().at(0).time_to_stop(), duration::max());
+}
+
+TEST(histogram, quantiles_outside_of_zero_to_one_are_the_ends) {
+    histogram h;
+    h.add(5ns);
+    h.add(7ns);
+    EXPECT_EQ(h.read().quantile(-1), 5ns);
+    EXPECT_EQ(h.read().quantile(2), 7ns);
+    EXPECT_EQ(h.read().quantile(std::nan("")), 5ns);
 }
 
 TEST(histogram, puts_every_duration_in_one_bucket_in_order) {

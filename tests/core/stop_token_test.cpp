@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <gtest/gtest.h>
 #include <latch>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -47,6 +48,20 @@ TEST(stop_on_cancel, a_bridge_that_is_gone_no_longer_follows) {
     }
     source.cancel(cancel_cause::peer, "Stop", start);
     EXPECT_FALSE(token.stop_requested());
+}
+
+TEST(stop_on_cancel, may_be_destroyed_by_a_stop_callback) {
+    cancel_source source;
+    auto bridge = std::make_unique<stop_on_cancel>(source.token());
+    std::stop_token token = bridge->token();
+    int ran = 0;
+    const std::stop_callback callback(token, [&] {
+        bridge.reset();
+        ++ran;
+    });
+    token = std::stop_token();
+    source.cancel(cancel_cause::peer, "Stop", start);
+    EXPECT_EQ(ran, 1);
 }
 
 TEST(cancel_on_stop, hands_cause_reason_and_time_over) {

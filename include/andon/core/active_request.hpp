@@ -28,8 +28,9 @@ public:
         : table_(std::exchange(other.table_, nullptr)), request_(std::exchange(other.request_, nullptr)) {}
     active_request& operator=(const active_request&) = delete;
     active_request& operator=(active_request&& other) noexcept {
-        std::swap(table_, other.table_);
-        std::swap(request_, other.request_);
+        active_request finished(std::move(other));  // takes what we held along
+        std::swap(table_, finished.table_);
+        std::swap(request_, finished.request_);
         return *this;
     }
     ~active_request() { finish(unknown_time); }
@@ -51,7 +52,7 @@ public:
 
     /// The peer showed progress: the idle clock starts again, the maximum does not (TIME-3, TIME-4).
     void progress(time_point now) noexcept;
-    /// Sets other limits, counted from `now`.
+    /// Sets other limits, counted from `now`; none where `now` is unknown_time.
     void limit(const time_limits& limits, time_point now);
     /// When it will be cancelled as things stand.
     [[nodiscard]] std::optional<time_point> deadline() const noexcept;

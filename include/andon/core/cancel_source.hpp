@@ -15,13 +15,14 @@ public:
     cancel_source() : state_(new plain_state) {}
     /// Hangs below `parent`: its cancel reaches us with the cause "parent" and its reason.
     explicit cancel_source(const cancel_token& parent, time_point now = unknown_time) : cancel_source() {
-        if (parent.can_be_cancelled()) static_cast<void>(state_->hang_below(*parent.state(), now));
+        if (parent.can_be_cancelled()) state_->hang_below(*parent.state(), now);
     }
     cancel_source(const cancel_source&) = delete;
     cancel_source(cancel_source&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
     cancel_source& operator=(const cancel_source&) = delete;
     cancel_source& operator=(cancel_source&& other) noexcept {
-        std::swap(state_, other.state_);
+        cancel_source ended(std::move(other));  // takes our old work along
+        std::swap(state_, ended.state_);
         return *this;
     }
     ~cancel_source() {

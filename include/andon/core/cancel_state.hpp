@@ -130,12 +130,15 @@ public:
     /// call.
     bool end(time_point now) noexcept;
 
-    /// Hangs this state below `parent`. Below one that was cancelled or has ended, it is cancelled at birth. False: the
-    /// parent has `most` places taken already, and nothing happened.
-    [[nodiscard]] bool hang_below(cancel_state& parent, time_point now, std::uint32_t most = no_limit) noexcept;
-
-    /// Takes a place here without hanging below; false when `most` are taken.
-    [[nodiscard]] bool take_place(std::uint32_t most) noexcept;
+    enum class admission : std::uint8_t {
+        let_in,     ///< it has a place there until it ends
+        cancelled,  ///< a cancel took effect there, or the work has ended: no place is taken
+        refused,    ///< `most` places are taken already, and nothing happened
+    };
+    /// Hangs this state below `parent`. Where that is cancelled, this one is cancelled at birth, and hangs nowhere.
+    admission hang_below(cancel_state& parent, time_point now, std::uint32_t most = no_limit) noexcept;
+    /// Takes a place here without hanging below.
+    [[nodiscard]] admission take_place(std::uint32_t most) noexcept;
     void give_place_back() noexcept;
     /// How many hang here or have taken a place, until they end.
     [[nodiscard]] std::uint32_t places_taken() noexcept;
@@ -186,6 +189,7 @@ private:
         return role_ == role::scope && (word & cancelled_bit) != 0 ? cause_in(word) : cancel_cause::parent;
     }
 
+    static void cancel_subtree(cancel_state& root, cancel_cause cause, const reason& why, time_point now) noexcept;
     void take_place_locked() noexcept;
     void leave_place_and_unlock() noexcept;
     static void insert(cancel_node& node, cancel_node*& place) noexcept;

@@ -42,6 +42,11 @@ public:
     deadlines(const deadlines&) = delete;
     deadlines& operator=(const deadlines&) = delete;
 
+    /// The time up to which next_due() was asked, to the tick. It never goes back, whatever next_due() is told.
+    [[nodiscard]] time_point current() const noexcept;
+    /// An empty wheel starts again at `now`.
+    void restart(time_point now) noexcept;
+
     void set(deadline_hook& hook, time_point when) noexcept;
     void clear(deadline_hook& hook) noexcept;
 

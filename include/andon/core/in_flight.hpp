@@ -43,6 +43,7 @@ struct [[nodiscard]] begin_result {
 struct begin_options {
     /// For people: the method or the tool. Kept up to 127 bytes.
     std::string_view label{};
+    /// Counted from the `now` of begin(): there are none where that is unknown_time.
     time_limits limits{};
     /// False: a cancel by the peer is ignored (DIR-4); a deadline, a closed session or an operator still stop it.
     bool peer_may_cancel = true;

@@ -15,8 +15,9 @@ namespace andon {
 
 /// Integers that an int64 holds whatever their value; bool and characters are no ids.
 template <class T>
-concept id_integer = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
-                     (std::signed_integral<T> || sizeof(T) < sizeof(std::int64_t));
+concept id_integer = std::integral<T> &&(std::signed_integral<T> || sizeof(T) < sizeof(std::int64_t)) &&
+                     !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+                     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
 
 /// An id that somebody else owns: what look-ups take, so that none of them allocates.
 class request_id_view {

@@ -24,8 +24,9 @@ public:
         : table_(std::exchange(other.table_, nullptr)), record_(std::exchange(other.record_, nullptr)) {}
     session& operator=(const session&) = delete;
     session& operator=(session&& other) noexcept {
-        std::swap(table_, other.table_);
-        std::swap(record_, other.record_);
+        session closed(std::move(other));  // takes what we held along
+        std::swap(table_, closed.table_);
+        std::swap(record_, closed.record_);
         return *this;
     }
     ~session();

@@ -12,14 +12,17 @@ namespace andon {
 /// Keep it alive for as long as the stop token is in use; the token of a bridge that is gone no longer follows.
 class stop_on_cancel {
 public:
-    explicit stop_on_cancel(const cancel_token& token) : forward_(token, request_stop{&source_}) {}
+    explicit stop_on_cancel(const cancel_token& token) : forward_(token, request_stop{source_}) {}
 
     [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
 
 private:
     struct request_stop {
-        std::stop_source* source;
-        void operator()() const noexcept { source->request_stop(); }
+        std::stop_source source;
+        void operator()() const noexcept {
+            std::stop_source kept = source;  // a stop callback may destroy the bridge
+            kept.request_stop();
+        }
     };
 
     std::stop_source source_;
