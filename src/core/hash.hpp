@@ -27,7 +27,7 @@ inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexce
     std::uint64_t state = fold(seed ^ odd_b, text.size() ^ odd_c);
     const auto word = [&](std::size_t at, std::size_t bytes) {
         std::uint64_t value = 0;
-        std::memcpy(&value, text.data() + at, bytes);
+        if (bytes != 0) std::memcpy(&value, text.data() + at, bytes);  // an empty text may be at no address
         return value;
     };
     std::size_t at = 0;

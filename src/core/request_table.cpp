@@ -1,6 +1,7 @@
 #include "core/request_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "core/hash.hpp"
@@ -333,13 +334,19 @@ void request_table::sweep(shard& s) noexcept {
 }
 
 std::vector<request_info> request_table::list() const {
+    constexpr std::size_t at_once = 16;
     std::vector<cancel_token> seen;
+    std::vector<cancel_token> few;
+    few.reserve(at_once);  // so that nothing is allocated under the lock
     for (auto& s : shards_) {
         request_index::cursor at;
         for (bool more = true; more;) {
-            seen.reserve(seen.size() + 64);
-            const std::scoped_lock hold(s.lock);
-            more = s.index.walk(at, 16, [&](request& r) { seen.emplace_back(r); });
+            {
+                const std::scoped_lock hold(s.lock);
+                more = s.index.walk(at, at_once, [&](request& r) { few.emplace_back(r); });
+            }
+            seen.insert(seen.end(), std::make_move_iterator(few.begin()), std::make_move_iterator(few.end()));
+            few.clear();
         }
     }
     // One that moved during the walk was seen twice.

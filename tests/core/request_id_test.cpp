@@ -48,6 +48,7 @@ TEST(request_id, hash_depends_on_type_value_and_seed) {
     EXPECT_NE(request_id_view(1).hash(7), request_id_view("1").hash(7));
     EXPECT_NE(request_id_view(1).hash(7), request_id_view(1).hash(8));
     EXPECT_NE(request_id_view("x").hash(7), request_id_view("x").hash(8));
+    EXPECT_EQ(request_id_view(std::string_view()).hash(7), request_id_view("").hash(7));
     EXPECT_NE(request_id_view(std::string_view("a\0", 2)).hash(7), request_id_view("a").hash(7));
     EXPECT_EQ(request_id_view("some longer text than sixteen").hash(7),
               request_id(std::string("some longer text than sixteen")).view().hash(7));
