@@ -10,5 +10,6 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/andon-core.pc.in ${PROJECT_BINARY_DIR}/
 
 install(FILES ${PROJECT_BINARY_DIR}/andon-config.cmake ${PROJECT_BINARY_DIR}/andon-config-version.cmake
         DESTINATION ${package_dir})
-install(EXPORT andon-targets NAMESPACE andon:: DESTINATION ${package_dir})
+install(EXPORT andon-core-targets NAMESPACE andon:: DESTINATION ${package_dir})
+install(EXPORT andon-andon-targets NAMESPACE andon:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/andon-core.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -20,9 +20,9 @@ function(andon_compile_options target)
     endif()
 endfunction()
 
-# A layer of the library: its sources under src/<name>, its headers under include/andon/<name>.
+# A library: the sources of its layers under src/<layer>, their headers under include/andon/<layer>.
 function(andon_library name)
-    cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+    cmake_parse_arguments(arg "" "" "LAYERS;SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
     add_library(andon_${name} ${arg_SOURCES})
     add_library(andon::${name} ALIAS andon_${name})
     set_target_properties(andon_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME andon_${name}
@@ -30,10 +30,12 @@ function(andon_library name)
     target_include_directories(andon_${name}
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
         PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(andon_${name} PUBLIC ${arg_LINKS})
+    target_link_libraries(andon_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
     andon_compile_options(andon_${name})
     if(ANDON_INSTALL)
-        install(TARGETS andon_${name} EXPORT andon-targets)
-        install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/andon/${name} DESTINATION include/andon)
+        install(TARGETS andon_${name} EXPORT andon-${name}-targets)
+        foreach(layer IN LISTS arg_LAYERS)
+            install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/andon/${layer} DESTINATION include/andon)
+        endforeach()
     endif()
 endfunction()

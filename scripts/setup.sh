@@ -2,7 +2,8 @@
 # Installs what is missing from Debian. `setup.sh build` is enough to build; without it, what the tests need comes too.
 . "$(dirname "$0")/lib.sh"
 
-for_building=(g++ cmake ninja-build pkg-config libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
+for_building=(g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libssl-dev
+    libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck)
 
 case ${1:-all} in

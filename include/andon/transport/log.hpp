@@ -1,0 +1,31 @@
+// What the library has to say to whoever runs the program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace andon {
+
+enum class log_level : std::uint8_t { debug, info, warning, error, off };
+
+/// The default: one line to standard error, dropped if nobody reads that. ANDON_LOG=debug|info|warning|error|off sets
+/// from which level on; unset it is info.
+void log_to_stderr(log_level level, std::string_view text);
+
+/// Takes a line; from any thread. The text is safe to show (MSG-4).
+using log_sink_function = std::function<void(log_level, std::string_view)>;
+
+class log_sink {
+public:
+    log_sink() : sink_(log_to_stderr) {}
+    explicit log_sink(log_sink_function sink) : sink_(std::move(sink)) {}
+    void operator()(log_level level, std::string_view text) const {
+        if (sink_) sink_(level, text);
+    }
+
+private:
+    log_sink_function sink_;
+};
+
+}  // namespace andon

@@ -1,0 +1,66 @@
+// Lines to and from one peer.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "andon/core/cancel_token.hpp"
+
+namespace andon {
+
+namespace detail {
+class event_loop;
+}
+
+struct transport_limits {
+    std::size_t longest_line = std::size_t{16} << 20U;  ///< of what comes in
+    std::size_t waiting_soft = std::size_t{1}
+                               << 20U;  ///< of what goes out: above it, progress and log messages are lost
+    std::size_t waiting_hard = std::size_t{64} << 20U;  ///< above it, the peer is taken for gone
+};
+
+/// One peer, message by message. Reading never waits for a handler, and writing never holds reading up.
+class transport {
+public:
+    /// Called on the loop's thread.
+    class events {
+    public:
+        events() = default;
+        events(const events&) = delete;
+        events& operator=(const events&) = delete;
+        /// Readable for line_splitter::padding bytes behind its end, and only during the call.
+        virtual void on_line(std::string_view line) = 0;
+        virtual void on_line_too_long() = 0;
+        /// No line comes any more. Once.
+        virtual void on_closed(std::string_view why) = 0;
+
+    protected:
+        ~events() = default;
+    };
+
+    transport() = default;
+    transport(const transport&) = delete;
+    transport& operator=(const transport&) = delete;
+    virtual ~transport() = default;
+
+    virtual void open(detail::event_loop& loop, events& to) = 0;
+    /// From any thread. With an owner, the line is dropped when the owner is cancelled before it left. False: the line
+    /// was not taken, because too much is waiting or nobody is there.
+    virtual bool send(std::string_view line, const cancel_token* owner) = 0;
+    /// On the loop's thread: writes what is waiting, as far as the peer takes it at once, and says nothing more.
+    virtual void close() = 0;
+};
+
+/// Standard input and output of this process.
+[[nodiscard]] std::unique_ptr<transport> stdio_transport(const transport_limits& limits = {});
+/// Descriptors that the transport then owns; they may be the same.
+[[nodiscard]] std::unique_ptr<transport> descriptor_transport(int in, int out, const transport_limits& limits = {});
+/// Two ends inside one process, for tests and for a client and a server in one program.
+[[nodiscard]] std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> transport_pair(
+    const transport_limits& limits = {});
+
+}  // namespace andon

@@ -1,0 +1,86 @@
+// What every JSON-RPC message has outside, and what cancellation needs to know of its inside.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andon/core/request_id.hpp"
+
+namespace andon {
+
+enum class message_kind : std::uint8_t {
+    request,
+    notification,
+    result,
+    error,
+};
+
+/// Views into the line that was read, and into the reader: good until it reads the next one. `raw` is JSON as it came.
+struct envelope {
+    message_kind kind = message_kind::notification;
+    request_id_view id = 0;       ///< of all but notifications; has_id says whether an error has one
+    bool has_id = false;          ///<
+    std::string_view raw_id;      ///< to be echoed (MSG-3)
+    std::string_view method;      ///< of requests and notifications
+    std::string_view raw_params;  ///< an object, an array or empty
+    std::string_view raw_result;  ///< of results; any value
+    std::string_view raw_error;   ///< of errors; an object
+
+    // From inside params, where that is an object; empty where absent.
+    std::string_view raw_meta;            ///< `_meta`, an object
+    std::string_view raw_progress_token;  ///< `_meta.progressToken`, or `progressToken` itself in a notification
+    std::string_view raw_version;         ///< `_meta["io.modelcontextprotocol/protocolVersion"]`
+    std::string_view raw_name;            ///< `name`
+    std::string_view raw_request_id;      ///< `requestId`
+    std::string_view raw_reason;          ///< `reason`
+};
+
+/// Why a line is no message. Where a request's id could be read, the fault can be answered to it.
+struct envelope_fault {
+    int code = 0;
+    std::string message;
+    std::string raw_id{};       ///< empty: it had none that could be read
+    bool notification = false;  ///< it has a method and no id: nobody is told
+};
+
+struct envelope_limits {
+    std::size_t depth = 128;
+    std::size_t longest_id = 1'024;  ///< bytes of a string id
+};
+
+/// Reads one message after the other with simdjson's on-demand parser, which looks at nothing it is not asked for; so
+/// this walks the whole document: what it lets through is valid JSON to the last byte, and can be forwarded as it came.
+/// The members of the envelope may each come once. The line must be readable for line_splitter::padding bytes behind
+/// its end.
+class envelope_reader {
+public:
+    explicit envelope_reader(const envelope_limits& limits = {});
+    envelope_reader(const envelope_reader&) = delete;
+    envelope_reader& operator=(const envelope_reader&) = delete;
+    ~envelope_reader();
+
+    /// Null: fault() says why.
+    [[nodiscard]] const envelope* read(std::string_view line);
+    [[nodiscard]] const envelope_fault& fault() const noexcept;
+
+    /// The messages of a batch, each to be given to read(); nothing where the line is no array. One that is no valid
+    /// JSON, or is empty, is a fault.
+    [[nodiscard]] static bool looks_like_batch(std::string_view line) noexcept;
+    [[nodiscard]] std::optional<std::vector<std::string_view>> split_batch(std::string_view line);
+
+private:
+    class parsing;
+    std::unique_ptr<parsing> parsing_;
+};
+
+/// The id that a raw JSON value stands for; string ids are unescaped into `storage`. Nothing for a value that is no id.
+[[nodiscard]] std::optional<request_id_view> id_from_json(std::string_view raw, std::string& storage);
+
+/// The text of a raw JSON string; nothing for any other value.
+[[nodiscard]] std::optional<std::string> string_from_json(std::string_view raw);
+
+}  // namespace andon

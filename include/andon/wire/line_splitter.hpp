@@ -1,0 +1,44 @@
+// Bytes in, lines out: one message a line, as the stdio page has it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace andon {
+
+/// Holds what was read and is not a whole line yet. A line that grows past the limit is dropped as it comes in,
+/// reported once, and the stream goes on behind its end: a stranger's endless line costs the limit and no more.
+class line_splitter {
+public:
+    /// Readable behind every line, as simdjson wants it.
+    static constexpr std::size_t padding = 64;
+
+    explicit line_splitter(std::size_t longest_line);
+
+    /// Room to read into; what was put there is told by filled(). Lines handed out before are invalid then.
+    [[nodiscard]] std::span<char> room();
+    void filled(std::size_t bytes) noexcept { end_ += bytes; }
+
+    struct line {
+        std::string_view text;
+        bool too_long = false;  ///< dropped: text is empty
+    };
+    /// The next whole line that is not blank, or nothing until more has come in.
+    [[nodiscard]] std::optional<line> next() noexcept;
+
+private:
+    static constexpr std::size_t least_room = 16 * 1024;
+
+    std::size_t longest_line_;
+    std::size_t capacity_ = 64 * 1024;
+    std::unique_ptr<char[]> bytes_;
+    std::size_t begin_ = 0;    // of what is not handed out yet
+    std::size_t scanned_ = 0;  // up to here there is no newline
+    std::size_t end_ = 0;
+    bool dropping_ = false;  // in a line that was too long
+};
+
+}  // namespace andon

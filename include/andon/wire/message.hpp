@@ -1,0 +1,36 @@
+// Messages as they are written: one line each, without its end.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "andon/wire/error.hpp"
+#include "andon/wire/revision.hpp"
+
+namespace andon {
+
+/// `raw` is JSON already; ids are echoed in the bytes in which they came (MSG-3).
+[[nodiscard]] std::string result_message(std::string_view raw_id, std::string_view raw_result);
+[[nodiscard]] std::string error_message(std::string_view raw_id, int code, std::string_view message,
+                                        const json::value& data = nullptr);
+/// For a message whose id could not be read.
+[[nodiscard]] std::string error_without_id(int code, std::string_view message, const revision_policy& policy);
+[[nodiscard]] std::string request_message(std::int64_t id, std::string_view method, const json::object& params);
+[[nodiscard]] std::string notification_message(std::string_view method, const json::object& params);
+[[nodiscard]] std::string cancelled_message(std::string_view raw_id, std::string_view reason);
+
+struct progress_update {
+    double progress = 0;
+    std::optional<double> total{};
+    std::string_view message{};
+};
+[[nodiscard]] std::string progress_message(std::string_view raw_token, const progress_update& update,
+                                           const revision_policy& policy);
+
+/// `text` as a JSON string, quotes included. What is no UTF-8 is replaced.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace andon

@@ -1,0 +1,442 @@
+#include "andon/peer/peer.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "andon/core/visible_text.hpp"
+
+namespace andon {
+namespace {
+
+constexpr std::int64_t probe_id = 1;
+constexpr std::int64_t initialize_id = 2;
+
+constexpr std::string_view meta_version = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view meta_client_info = "io.modelcontextprotocol/clientInfo";
+constexpr std::string_view meta_client_capabilities = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
+
+/// What the envelope let through is valid JSON; only a lack of memory could fail.
+json::object object_from(std::string_view raw) {
+    if (raw.empty()) return {};
+    json::parse_options options;
+    options.max_depth = 1'000;
+    boost::system::error_code failed;
+    json::value parsed = json::parse(raw, failed, {}, options);
+    if (failed || !parsed.is_object()) return {};
+    return std::move(parsed.get_object());
+}
+
+json::object object_in(const json::object& from, std::string_view key) {
+    const json::value* const found = from.if_contains(key);
+    return found != nullptr && found->is_object() ? found->get_object() : json::object();
+}
+
+std::string string_in(const json::object& from, std::string_view key) {
+    const json::value* const found = from.if_contains(key);
+    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+peer_step ignored(std::string note) {
+    peer_step step;
+    step.note = std::move(note);
+    return step;
+}
+
+peer_step answer(std::string bytes, std::shared_ptr<batch_answers> batch = nullptr) {
+    peer_step step;
+    step.what = next_step::send;
+    step.bytes = std::move(bytes);
+    step.batch = std::move(batch);
+    return step;
+}
+
+/// Modern errors name a modern server; any other answer to the probe names a legacy one.
+bool is_modern_error(const json::object& error) {
+    const json::value* const code = error.if_contains("code");
+    return code != nullptr && code->is_int64() &&
+           (code->get_int64() == error_code::unsupported_version ||
+            code->get_int64() == error_code::missing_client_capability ||
+            code->get_int64() == error_code::header_mismatch);
+}
+
+}  // namespace
+
+std::string batch_answers::add(std::string_view answer) {
+    const std::lock_guard lock(mutex_);
+    if (!answer.empty()) {
+        body_ += body_.empty() ? '[' : ',';
+        body_ += answer;
+    }
+    if (--expected_ != 0 || body_.empty()) return {};
+    return std::move(body_) + ']';
+}
+
+peer::peer(peer_settings settings, in_flight& table, const session& in)
+    : settings_(std::move(settings)), table_(&table), session_(&in), reader_(settings_.limits) {
+    raw_server_meta_ = json::serialize(json::object{{meta_server_info, settings_.implementation}});
+}
+
+bool peer::supports(revision which) const noexcept {
+    return std::find(settings_.revisions.begin(), settings_.revisions.end(), which) != settings_.revisions.end();
+}
+
+std::optional<revision> peer::newest(era of) const noexcept {
+    std::optional<revision> found;
+    for (const revision which : settings_.revisions) {
+        if (era_of(which) == of && (!found || which > *found)) found = which;
+    }
+    return found;
+}
+
+json::array peer::supported() const {
+    std::vector<revision> sorted = settings_.revisions;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    json::array names;
+    for (const revision which : sorted) names.emplace_back(to_string(which));
+    return names;
+}
+
+json::object peer::meta(revision speaks) const {
+    return {{meta_version, to_string(speaks)},
+            {meta_client_info, settings_.implementation},
+            {meta_client_capabilities, settings_.capabilities}};
+}
+
+// What comes in.
+
+peer_step peer::receive(std::string_view line, time_point now) { return read(line, nullptr, now); }
+
+peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch, time_point now) {
+    return read(message, std::move(batch), now);
+}
+
+peer_step peer::line_too_long() const {
+    return answer(error_without_id(error_code::invalid_request, "the line is too long: it was skipped", policy()));
+}
+
+std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused) {
+    if (!envelope_reader::looks_like_batch(line)) return {line};
+    if (state_ != state::legacy || !policy().batches) {
+        refused = answer(error_without_id(error_code::invalid_request,
+                                          "a batch: only 2025-03-26 has them, after initialize", policy()));
+        return {};
+    }
+    auto messages = reader_.split_batch(line);
+    if (messages) return std::move(*messages);
+    refused = fault(nullptr);
+    return {};
+}
+
+peer_step peer::read(std::string_view line, std::shared_ptr<batch_answers> batch, time_point now) {
+    const envelope* const message = reader_.read(line);
+    if (message == nullptr) return fault(std::move(batch));
+    switch (message->kind) {
+        case message_kind::request: return on_request(*message, std::move(batch), now);
+        case message_kind::notification: return on_notification(*message, now);
+        case message_kind::result:
+        case message_kind::error: return on_answer(*message, now);
+    }
+    return {};
+}
+
+peer_step peer::fault(std::shared_ptr<batch_answers> batch) const {
+    const envelope_fault& found = reader_.fault();
+    peer_step step;
+    step.note = "not a message: " + found.message;
+    // A modern client writes no response, a notification has none, and a client that answers a fault with a fault
+    // could go on like that for ever.
+    if (found.notification || settings_.role == peer_role::client) return step;
+    step.what = next_step::send;
+    step.bytes = found.raw_id.empty() ? error_without_id(found.code, found.message, policy())
+                                      : error_message(found.raw_id, found.code, found.message);
+    step.batch = std::move(batch);
+    return step;
+}
+
+peer_step peer::refuse(const envelope& message, int code, std::string_view why, const json::value& data) const {
+    return answer(error_message(message.raw_id, code, why, data));
+}
+
+/// The revision by which a request to a server is served.
+std::optional<revision> peer::of_request(const envelope& message, peer_step& refused) const {
+    if (message.raw_version.empty()) {
+        if (state_ == state::legacy) return speaks_;
+        refused = refuse(message, error_code::invalid_params,
+                         "no protocol version: send initialize first, or _meta with "
+                         "io.modelcontextprotocol/protocolVersion and clientCapabilities (2026-07-28)");
+        return std::nullopt;
+    }
+    const std::string named = string_from_json(message.raw_version).value_or("");
+    const auto which = revision_from(named);
+    if (which && era_of(*which) == era::modern && supports(*which)) return which;
+    if (which && state_ == state::legacy && era_of(*which) == era::legacy) return speaks_;
+    refused = refuse(message, error_code::unsupported_version, "Unsupported protocol version",
+                     json::object{{"supported", supported()}, {"requested", visible_text(named, 64)}});
+    return std::nullopt;
+}
+
+peer_step peer::on_request(const envelope& message, std::shared_ptr<batch_answers> batch, time_point now) {
+    if (settings_.role == peer_role::client) {
+        if (state_ == state::modern || state_ == state::probing) {
+            return ignored("a request from the server, which this revision does not have");
+        }
+        if (message.method == "ping") return answer(result_message(message.raw_id, "{}"), std::move(batch));
+        return let_in(message, speaks_, std::move(batch), now);
+    }
+    if (message.method == "initialize") {
+        if (batch)
+            return answer(error_message(message.raw_id, error_code::invalid_request, "initialize in a batch"), batch);
+        return on_initialize(message);
+    }
+    if (message.method == "ping" && message.raw_version.empty()) {
+        return answer(result_message(message.raw_id, "{}"), std::move(batch));
+    }
+    peer_step refused;
+    const auto speaks = of_request(message, refused);
+    if (!speaks) {
+        refused.batch = std::move(batch);
+        return refused;
+    }
+    if (era_of(*speaks) == era::modern) {
+        const json::object meta = object_from(message.raw_meta);
+        const json::value* const capabilities = meta.if_contains(meta_client_capabilities);
+        if (capabilities == nullptr || !capabilities->is_object()) {
+            return refuse(message, error_code::invalid_params,
+                          "_meta must have io.modelcontextprotocol/clientCapabilities, an object");
+        }
+        if (message.method == "server/discover") return on_discover(message);
+        if (message.method == "ping") {
+            return refuse(message, error_code::method_not_found, "Method not found: this revision has no ping");
+        }
+    }
+    return let_in(message, *speaks, std::move(batch), now);
+}
+
+peer_step peer::let_in(const envelope& message, revision speaks, std::shared_ptr<batch_answers> batch, time_point now) {
+    std::string label(message.method);
+    if (!message.raw_name.empty()) label += ' ' + string_from_json(message.raw_name).value_or("");
+    begin_options options;
+    if (settings_.options_for) options = settings_.options_for(message);
+    options.label = label;
+    auto begun = table_->begin(*session_, direction::incoming, message.id, now, options);
+    if (!begun) {
+        return answer(error_message(message.raw_id, error_code::invalid_request, to_string(begun.refusal)),
+                      std::move(batch));
+    }
+    peer_step step;
+    step.what = next_step::handle_request;
+    step.message = &message;
+    step.request = std::move(begun.request);
+    step.speaks = speaks;
+    step.batch = std::move(batch);
+    return step;
+}
+
+peer_step peer::on_notification(const envelope& message, time_point now) {
+    if (message.method == "notifications/cancelled") return on_cancelled(message, now);
+    if (message.method == "notifications/initialized") return {};
+    peer_step step;
+    step.message = &message;
+    if (message.method == "notifications/progress") {
+        const auto token = id_from_json(message.raw_progress_token, id_storage_);
+        const auto found = token && !token->is_string() ? outgoing_.find(token->number()) : outgoing_.end();
+        if (found == outgoing_.end()) return ignored("progress for no request of ours");
+        step.what = next_step::progress;
+        step.context = found->second;
+        return step;
+    }
+    step.what = next_step::handle_notification;
+    return step;
+}
+
+peer_step peer::on_cancelled(const envelope& message, time_point now) {
+    // DIR-2: under the modern revisions only a client cancels.
+    if (settings_.role == peer_role::client && state_ != state::legacy) {
+        return ignored("a cancel from the server, which this revision does not have");
+    }
+    const auto id = id_from_json(message.raw_request_id, id_storage_);
+    if (!id) return ignored("a cancel without a valid requestId");
+    std::string reason;
+    if (!message.raw_reason.empty()) {
+        auto text = string_from_json(message.raw_reason);
+        if (!text) return ignored("a cancel whose reason is no string");
+        reason = std::move(*text);
+    }
+    const auto result = table_->cancel({session_->id(), direction::incoming, *id}, cancel_cause::peer, reason, now);
+    // The accepted one is logged where the request is: there the cause and the reason are known for every cause.
+    if (result.accepted()) return {};
+    return ignored("a cancel of request " + to_string(*id) + ": " + std::string(to_string(result.what)));
+}
+
+// A server's handshake.
+
+peer_step peer::on_initialize(const envelope& message) {
+    const auto legacy = newest(era::legacy);
+    if (!legacy) {
+        return refuse(message, error_code::unsupported_version,
+                      "Unsupported protocol version: this server speaks no revision that has initialize",
+                      json::object{{"supported", supported()}});
+    }
+    const json::object params = object_from(message.raw_params);
+    const std::string asked = string_in(params, "protocolVersion");
+    if (asked.empty()) return refuse(message, error_code::invalid_params, "initialize needs protocolVersion, a string");
+    const auto which = revision_from(asked);
+    speaks_ = which && era_of(*which) == era::legacy && supports(*which) ? *which : *legacy;
+    state_ = state::legacy;
+    their_capabilities_ = object_in(params, "capabilities");
+    their_implementation_ = object_in(params, "clientInfo");
+    json::object result{{"protocolVersion", to_string(speaks_)},
+                        {"capabilities", settings_.capabilities},
+                        {"serverInfo", settings_.implementation}};
+    if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
+    peer_step step;
+    step.what = next_step::established;
+    step.bytes = result_message(message.raw_id, json::serialize(result));
+    return step;
+}
+
+peer_step peer::on_discover(const envelope& message) const {
+    constexpr std::int64_t fresh_for_ms = 3'600'000;
+    json::object result{{"resultType", "complete"},
+                        {"supportedVersions", supported()},
+                        {"capabilities", settings_.capabilities},
+                        {"ttlMs", fresh_for_ms},
+                        {"cacheScope", "public"},
+                        {"_meta", {{meta_server_info, settings_.implementation}}}};
+    if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
+    return answer(result_message(message.raw_id, json::serialize(result)));
+}
+
+// A client's handshake.
+
+peer_step peer::fail(std::string why) {
+    state_ = state::failed;
+    wake_.reset();
+    peer_step step;
+    step.what = next_step::failed;
+    step.note = std::move(why);
+    return step;
+}
+
+peer_step peer::open(time_point now) {
+    const auto modern = newest(era::modern);
+    if (!modern) return initialize(now);
+    state_ = state::probing;
+    speaks_ = *modern;
+    wake_ = now + settings_.probe_timeout;
+    return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
+}
+
+peer_step peer::initialize(time_point now) {
+    const auto legacy = newest(era::legacy);
+    if (!legacy) return fail("the server speaks no revision that we speak: it did not answer server/discover");
+    state_ = state::initializing;
+    speaks_ = *legacy;
+    wake_ = now + settings_.handshake_timeout;
+    return answer(request_message(initialize_id, "initialize",
+                                  {{"protocolVersion", to_string(*legacy)},
+                                   {"capabilities", settings_.capabilities},
+                                   {"clientInfo", settings_.implementation}}));
+}
+
+peer_step peer::expire(time_point now) {
+    if (!wake_ || now < *wake_) return {};
+    if (state_ == state::probing) return initialize(now);
+    return fail("the server did not answer initialize in time");
+}
+
+peer_step peer::on_handshake(const envelope& message, time_point now) {
+    const bool failed = message.kind == message_kind::error;
+    const json::object body = object_from(failed ? message.raw_error : message.raw_result);
+    if (state_ == state::probing && message.id == request_id_view(probe_id)) {
+        const json::value* versions = nullptr;
+        const json::object data = object_in(body, "data");
+        if (!failed) versions = body.if_contains("supportedVersions");
+        if (failed && is_modern_error(body)) versions = data.if_contains("supported");
+        if (versions == nullptr || !versions->is_array()) return initialize(now);
+        std::optional<revision> common;
+        bool legacy = false;
+        for (const json::value& name : versions->get_array()) {
+            const auto which = name.is_string() ? revision_from(std::string_view(name.get_string())) : std::nullopt;
+            if (!which || !supports(*which)) continue;
+            if (era_of(*which) == era::legacy) {
+                legacy = true;
+            } else if (!common || *which > *common) {
+                common = which;
+            }
+        }
+        if (!common && legacy) return initialize(now);
+        if (!common) return fail("the server speaks no revision that we speak: " + json::serialize(*versions));
+        speaks_ = *common;
+        if (failed) {  // it is modern, but was asked in a revision that it does not speak
+            wake_ = now + settings_.handshake_timeout;
+            return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*common)}}));
+        }
+        state_ = state::modern;
+        their_capabilities_ = object_in(body, "capabilities");
+        their_implementation_ = object_in(object_in(body, "_meta"), meta_server_info);
+        their_instructions_ = string_in(body, "instructions");
+        wake_.reset();
+        peer_step step;
+        step.what = next_step::established;
+        return step;
+    }
+    if (state_ != state::initializing || message.id != request_id_view(initialize_id)) {
+        return ignored("an answer to nothing that we asked");
+    }
+    if (failed) return fail("the server refused initialize: " + visible_text(string_in(body, "message"), 512));
+    const std::string version = string_in(body, "protocolVersion");
+    const auto which = revision_from(version);
+    if (!which || era_of(*which) != era::legacy || !supports(*which)) {
+        return fail("the server speaks a revision that we do not: " + visible_text(version, 64));
+    }
+    speaks_ = *which;
+    state_ = state::legacy;
+    their_capabilities_ = object_in(body, "capabilities");
+    their_implementation_ = object_in(body, "serverInfo");
+    their_instructions_ = string_in(body, "instructions");
+    wake_.reset();
+    peer_step step;
+    step.what = next_step::established;
+    step.bytes = notification_message("notifications/initialized", {});
+    return step;
+}
+
+// Requests of ours.
+
+peer_step peer::on_answer(const envelope& message, time_point now) {
+    if (settings_.role == peer_role::client && !established()) return on_handshake(message, now);
+    if (!message.has_id) return ignored("an error for no request: " + visible_text(message.raw_error, 256));
+    const auto found = message.id.is_string() ? outgoing_.end() : outgoing_.find(message.id.number());
+    // SND-1: that includes the late answer to what was cancelled.
+    if (found == outgoing_.end()) return ignored("an answer to nothing that is waited for: " + to_string(message.id));
+    peer_step step;
+    step.what = next_step::settle;
+    step.message = &message;
+    step.context = found->second;
+    outgoing_.erase(found);
+    return step;
+}
+
+std::string peer::start(std::int64_t id, outgoing request) {
+    outgoing_.insert_or_assign(id, request.context);
+    const bool modern = era_of(speaks_) == era::modern;
+    if (modern || request.progress) {
+        json::object merged = modern ? meta(speaks_) : json::object();
+        if (request.progress) merged["progressToken"] = id;
+        if (modern && request.log_level) merged["io.modelcontextprotocol/logLevel"] = *request.log_level;
+        for (auto& [key, value] : object_in(request.params, "_meta")) merged[key] = value;
+        request.params["_meta"] = std::move(merged);
+    }
+    return request_message(id, request.method, request.params);
+}
+
+std::string peer::cancel(std::int64_t id, std::string_view reason) {
+    if (outgoing_.erase(id) == 0) return {};
+    // DIR-2: a modern server has no requests of its own, so that there is nothing to cancel.
+    return cancelled_message(std::to_string(id), reason);
+}
+
+}  // namespace andon

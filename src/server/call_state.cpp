@@ -1,0 +1,255 @@
+#include "server/call_state.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <chrono>
+
+#include "andon/core/visible_text.hpp"
+#include "server/server_session.hpp"
+
+namespace andon::detail {
+namespace {
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+/// Our own doing, not the client's: it still waits, and is told.
+bool is_answered(cancel_cause cause) noexcept {
+    return cause == cancel_cause::timeout || cause == cancel_cause::operator_;
+}
+
+}  // namespace
+
+call_state::call_state(std::shared_ptr<server_session> in, incoming_request request, request_facts facts,
+                       std::shared_ptr<const client_facts> client, std::shared_ptr<const handler_entry> entry,
+                       json::value arguments)
+    : turn(entry->run.coroutine ? kind::loop : kind::thread),
+      session_(std::move(in)),
+      incoming_(std::move(request)),
+      facts_(std::move(facts)),
+      client_(std::move(client)),
+      entry_(std::move(entry)),
+      arguments_(std::move(arguments)),
+      token_(incoming_.request.token()),
+      view_(*this) {
+    session_->facilities().call_began();
+}
+
+call_state::~call_state() {
+    callback_.reset();
+    if (coroutine_.frame) coroutine_.frame.destroy();
+    session_->facilities().call_ended();
+}
+
+conversation& call_state::talk() noexcept { return session_->talk(); }
+
+void call_state::dispatch() {
+    callback_.emplace(token_, cancelled{this});
+    if (what == kind::loop && entry_->turns.most == 0) return begin();
+    session_->facilities().turns.submit(*this, entry_->turns.most == 0 ? nullptr : &entry_->turns);
+}
+
+void call_state::begin() noexcept {
+    if (token_.cancelled()) return end();  // it never starts (RCV-1)
+    if (what == kind::loop) {
+        run_coroutine();
+    } else {
+        run_blocking();
+    }
+}
+
+void call_state::call_hook(bool before) {
+    if (entry_->kind != offered::tool) return;
+    server_facilities& with = session_->facilities();
+    std::shared_ptr<const std::function<void(call&)>> hook;
+    {
+        const std::lock_guard lock(with.hooks_mutex);
+        hook = before ? with.before : with.after;
+    }
+    if (hook) (*hook)(view_);
+}
+
+void call_state::run_blocking() noexcept {
+    try {
+        call_hook(true);
+        handler_result result = entry_->run.blocking(std::move(arguments_), view_);
+        call_hook(false);
+        complete(std::move(result));
+    } catch (...) {
+        fail(std::current_exception());
+    }
+    end();
+}
+
+void call_state::run_coroutine() noexcept {
+    try {
+        call_hook(true);
+        coroutine_ = entry_->run.coroutine(std::move(arguments_), view_);
+    } catch (...) {
+        fail(std::current_exception());
+        return end();
+    }
+    coroutine_.promise->context = this;
+    coroutine_.promise->over = [](void* self) noexcept { static_cast<call_state*>(self)->coroutine_over(); };
+    coroutine_.frame.resume();
+    if (phase_.exchange(phase::returned, std::memory_order_acq_rel) == phase::over) finish_coroutine();
+}
+
+/// Inside the coroutine's last step: its frame must live until that is left.
+void call_state::coroutine_over() noexcept {
+    if (phase_.exchange(phase::over, std::memory_order_acq_rel) == phase::returned) {
+        talk().post([this] { finish_coroutine(); });
+    }
+}
+
+void call_state::finish_coroutine() noexcept {
+    try {
+        handler_result result = coroutine_.take(*coroutine_.promise);
+        call_hook(false);
+        complete(std::move(result));
+    } catch (...) {
+        fail(std::current_exception());
+    }
+    end();
+}
+
+std::string call_state::error_line(int code, std::string_view message, const json::value& data) const {
+    return error_message(facts_.raw_id, code, message, data);
+}
+
+std::string call_state::input_required() const {
+    json::object result{{"resultType", "input_required"}, {"inputRequests", round->questions}};
+    result["requestState"] =
+        session_->facilities().states.sealed(round->answers, round->request_digest, std::chrono::system_clock::now());
+    return result_message(facts_.raw_id, json::serialize(result));
+}
+
+std::string call_state::written(handler_result result) const {
+    const revision_policy& rules = policy();
+    if (entry_->kind == offered::resource || entry_->kind == offered::resource_template) {
+        for (json::value& each : result.contents) {
+            json::object& contents = each.as_object();
+            if (!contents.contains("uri")) contents["uri"] = facts_.name;
+            if (!contents.contains("mimeType")) contents["mimeType"] = entry_->mime_type;
+        }
+        result.raw_members = R"("contents":)" + json::serialize(result.contents);
+        if (rules.cache_hints) result.raw_members += R"(,"ttlMs":0,"cacheScope":"private")";
+    }
+    if (rules.structured_content && !result.raw_structured.empty()) {
+        result.raw_members += R"(,"structuredContent":)" + result.raw_structured;
+    }
+    if (result.meta.empty()) {
+        return result_message(facts_.raw_id, whole_result(result.raw_members, rules, session_->raw_server_meta()));
+    }
+    std::string raw_meta = json::serialize(result.meta);
+    if (rules.result_type) {  // ours beside the handler's
+        raw_meta.pop_back();
+        raw_meta += ',' + session_->raw_server_meta().substr(1);
+        return result_message(facts_.raw_id, whole_result(result.raw_members, rules, raw_meta));
+    }
+    return result_message(facts_.raw_id, whole_result(R"("_meta":)" + raw_meta + ',' + result.raw_members, rules, {}));
+}
+
+void call_state::answer(std::string_view line) noexcept {
+    answered_ = true;
+    // Out of the table first: the client may use the id again as soon as it has read the answer.
+    request().finish(now());
+    talk().answer(incoming_.batch, line);
+}
+
+void call_state::complete(handler_result result) noexcept {
+    try {
+        const std::string line = round && !round->questions.empty() ? input_required() : written(std::move(result));
+        if (request().begin_response()) {
+            answer(line);
+        } else {
+            request().count_discarded(1);
+        }
+    } catch (const std::exception& error) {
+        if (request().begin_response()) answer(error_line(error_code::internal_error, error.what()));
+    }
+}
+
+void call_state::fail(const std::exception_ptr& failure) noexcept {
+    std::string line;
+    const bool tool = entry_->kind == offered::tool;
+    const auto tool_error = [&](std::string_view words) {
+        return result_message(facts_.raw_id, whole_result(tool_result::error(words).written().raw_members, policy(),
+                                                          session_->raw_server_meta()));
+    };
+    try {
+        std::rethrow_exception(failure);
+    } catch (const input_needed&) {
+        line = input_required();
+    } catch (const rpc_error& error) {
+        line = error_line(error.code(), error.what(), error.data());
+    } catch (const invalid_arguments& error) {
+        line = tool ? tool_error(error.what()) : error_line(error_code::invalid_params, error.what());
+    } catch (const std::exception& error) {
+        line = tool ? tool_error(error.what()) : error_line(error_code::internal_error, error.what());
+    } catch (...) {
+        line = tool ? tool_error("the tool failed") : error_line(error_code::internal_error, "the handler failed");
+    }
+    if (request().begin_response()) {
+        answer(line);
+    } else {
+        request().count_discarded(1);
+    }
+}
+
+void call_state::end() noexcept {
+    // Waits for a cancel that is telling us on another thread; inside our own callback it does not.
+    callback_.reset();
+    request().finish(now());
+    if (!answered_ && incoming_.batch) talk().answer(incoming_.batch, {});
+    session_->facilities().turns.done(*this);
+    delete this;
+}
+
+void call_state::on_cancel() noexcept {
+    const cancel_cause cause = token_.cause();
+    const reason why = token_.why();
+    std::string text = "request " + visible_text(facts_.raw_id, 64) + " (" + visible_text(request().label(), 128) +
+                       ") of session " + std::to_string(static_cast<std::uint64_t>(talk().id())) +
+                       " cancelled: " + std::string(to_string(cause));
+    if (!why.empty()) (text += ", ") += why.text();
+    talk().log(log_level::info, text);
+    if (is_answered(cause)) {
+        const std::string words = cause == cancel_cause::timeout
+                                      ? "stopped: it took longer than this server allows"
+                                      : "stopped by an operator" + (why.empty() ? "" : ": " + std::string(why.text()));
+        answered_ = true;
+        talk().answer(incoming_.batch,
+                      entry_->kind == offered::tool
+                          ? result_message(facts_.raw_id, whole_result(tool_result::error(words).written().raw_members,
+                                                                       policy(), session_->raw_server_meta()))
+                          : error_line(error_code::internal_error, words));
+    }
+    if (session_->facilities().turns.withdraw(*this)) end();
+}
+
+std::stop_token call_state::stop_token() {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) stopping_ = std::make_unique<stop_on_cancel>(token_);
+    return stopping_->token();
+}
+
+void call_state::notice() noexcept {
+    if (!noticed_.exchange(true, std::memory_order_relaxed)) request().notice(now());
+}
+
+void call_state::tell(std::string_view line) {
+    if (request().state() != request_state::running) {
+        request().count_discarded(1);
+        return;
+    }
+    talk().send(line, &token_);
+}
+
+void call_state::progress(const progress_update& update) {
+    if (facts_.raw_progress_token.empty()) return;
+    const std::lock_guard lock(mutex_);
+    if (last_progress_ && update.progress <= *last_progress_) return;
+    last_progress_ = update.progress;
+    tell(progress_message(facts_.raw_progress_token, update, policy()));
+}
+
+}  // namespace andon::detail

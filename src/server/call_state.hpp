@@ -1,0 +1,125 @@
+// What is behind a `call`: the request, its handler, and the one answer it may have.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "andon/core/stop_token.hpp"
+#include "andon/server/call.hpp"
+#include "server/registry.hpp"
+#include "server/scheduler.hpp"
+#include "transport/conversation.hpp"
+
+namespace andon::detail {
+
+class server_session;
+
+/// What is known of the client, for the length of a call.
+struct client_facts {
+    json::object capabilities;
+    json::object implementation;
+};
+
+/// What only a call that asks the client needs (2026-07-28): the answers that came with it, the questions it has.
+struct input_round {
+    json::object answers;
+    json::object questions;
+    std::string request_digest;  // what the state of this request is bound to
+    int asked = 0;               // questions that came without a key
+};
+
+/// Leaves a handler that has to wait for the client's next round. Not a std::exception: a handler that catches those
+/// does not mean this.
+struct input_needed {};
+
+/// Made by the session when the request is let in, deletes itself when the work is over. Threads: the loop makes and
+/// dispatches it; a worker or the loop runs its handler; any thread may cancel it.
+///
+/// Whoever moves the request's word out of `running` decides what the client gets:
+///   - the handler's end (begin_response): its result;
+///   - the peer's cancel, a disconnect, a shutdown: silence (RCV-3, RCV-4);
+///   - our own limit, an operator: an error, at once, because the client still waits and did not ask for this.
+class call_state final : public turn {
+public:
+    struct request_facts {
+        std::string raw_id;
+        std::string name;  // of the tool or prompt, or the URI
+        std::string raw_progress_token;
+        std::optional<message_level> log_level;  // from which level on this request has log messages
+    };
+
+    call_state(std::shared_ptr<server_session> in, incoming_request request, request_facts facts,
+               std::shared_ptr<const client_facts> client, std::shared_ptr<const handler_entry> entry,
+               json::value arguments);
+
+    /// On the loop: runs it, or queues it.
+    void dispatch();
+
+    // For `call`.
+
+    [[nodiscard]] const cancel_token& token() const noexcept { return token_; }
+    [[nodiscard]] active_request& request() noexcept { return incoming_.request; }
+    [[nodiscard]] server_session& session() noexcept { return *session_; }
+    [[nodiscard]] conversation& talk() noexcept;
+    [[nodiscard]] const request_facts& facts() const noexcept { return facts_; }
+    [[nodiscard]] const client_facts& client() const noexcept { return *client_; }
+    [[nodiscard]] const handler_entry& entry() const noexcept { return *entry_; }
+    [[nodiscard]] revision speaks() const noexcept { return incoming_.speaks; }
+    [[nodiscard]] const revision_policy& policy() const noexcept { return policy_of(incoming_.speaks); }
+    [[nodiscard]] std::stop_token stop_token();
+    void notice() noexcept;
+    /// A message that belongs to this request: it is lost with its cancel.
+    void tell(std::string_view line);
+    void progress(const progress_update& update);
+
+    std::unique_ptr<input_round> round;
+
+private:
+    ~call_state();
+
+    /// Where a coroutine is: whoever comes second of "it returned to us" and "it is over" cleans up.
+    enum class phase : std::uint8_t { running, returned, over };
+
+    void begin() noexcept override;
+    void run_blocking() noexcept;
+    void run_coroutine() noexcept;
+    void coroutine_over() noexcept;
+    void finish_coroutine() noexcept;
+    void call_hook(bool before);
+    void complete(handler_result result) noexcept;
+    void fail(const std::exception_ptr& failure) noexcept;
+    [[nodiscard]] std::string input_required() const;
+    [[nodiscard]] std::string written(handler_result result) const;
+    [[nodiscard]] std::string error_line(int code, std::string_view message, const json::value& data = nullptr) const;
+    void answer(std::string_view line) noexcept;
+    void end() noexcept;
+    void on_cancel() noexcept;
+
+    struct cancelled {
+        call_state* state;
+        void operator()() const noexcept { state->on_cancel(); }
+    };
+
+    std::shared_ptr<server_session> session_;
+    incoming_request incoming_;
+    request_facts facts_;
+    std::shared_ptr<const client_facts> client_;
+    std::shared_ptr<const handler_entry> entry_;
+    json::value arguments_;
+    cancel_token token_;
+    call view_;
+    coroutine_run coroutine_;
+    std::mutex mutex_;  // of the two below
+    std::unique_ptr<stop_on_cancel> stopping_;
+    std::optional<double> last_progress_;
+    std::atomic<phase> phase_ = phase::running;
+    std::atomic<bool> noticed_ = false;
+    bool answered_ = false;
+    std::optional<cancel_callback<cancelled>> callback_;  // last: goes first, and waits for itself
+};
+
+}  // namespace andon::detail

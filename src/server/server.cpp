@@ -1,0 +1,212 @@
+#include "andon/server/server.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <list>
+#include <thread>
+
+#include "server/server_session.hpp"
+
+namespace andon {
+
+struct server::state {
+    explicit state(server_options options)
+        : facilities(std::make_shared<detail::server_facilities>(std::move(options))) {}
+
+    [[nodiscard]] detail::event_loop& loop() noexcept { return facilities->around->loop; }
+    void add(std::shared_ptr<detail::handler_entry> entry);
+    bool remove(detail::offered kind, std::string_view name);
+    void tell_changed(detail::offered kind);
+    std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, std::function<void()> on_end);
+    void close_all(cancel_cause cause, std::string_view why);
+
+    std::shared_ptr<detail::server_facilities> facilities;
+    std::list<std::shared_ptr<detail::server_session>> sessions;  // the loop's
+    std::atomic<bool> serving = false;
+    std::thread thread;
+};
+
+void server::state::tell_changed(detail::offered kind) {
+    if (!serving) return;
+    loop().post([this, kind] {
+        for (const auto& session : sessions) session->list_changed(kind);
+    });
+}
+
+void server::state::add(std::shared_ptr<detail::handler_entry> entry) {
+    const auto kind = entry->kind;
+    facilities->offers.add(std::move(entry));
+    if (kind != detail::offered::completion) tell_changed(kind);
+}
+
+bool server::state::remove(detail::offered kind, std::string_view name) {
+    if (!facilities->offers.remove(kind, name)) return false;
+    tell_changed(kind);
+    return true;
+}
+
+std::shared_ptr<detail::server_session> server::state::open(std::unique_ptr<transport> over,
+                                                            std::function<void()> on_end) {
+    const auto place = sessions.emplace(sessions.end());
+    *place = std::make_shared<detail::server_session>(facilities, std::move(over), [this, place, on_end] {
+        // It is inside the session's own code that we are called.
+        loop().post([this, place] { sessions.erase(place); });
+        if (on_end) on_end();
+    });
+    const auto session = *place;
+    session->open();
+    return session;
+}
+
+void server::state::close_all(cancel_cause cause, std::string_view why) {
+    const auto open_now = sessions;
+    for (const auto& session : open_now) session->close(cause, why);
+}
+
+server::server(server_options options) : state_(std::make_shared<state>(std::move(options))) {}
+
+server::~server() {
+    auto& facilities = *state_->facilities;
+    if (state_->thread.joinable()) {
+        // Handlers are told, and get their time; coroutines need the loop to come to their end.
+        facilities.on_idle = [this] { state_->loop().stop(); };
+        state_->loop().post([this, &facilities] {
+            state_->close_all(cancel_cause::shutdown, "the server is shutting down");
+            if (facilities.live_calls == 0) state_->loop().stop();
+        });
+        state_->thread.join();
+    }
+    facilities.turns.stop();
+}
+
+void server::add_tool(tool_options options, detail::handler run) {
+    json::object listing{{"name", options.name}, {"inputSchema", std::move(options.input_schema)}};
+    if (!options.title.empty()) listing["title"] = options.title;
+    if (!options.description.empty()) listing["description"] = options.description;
+    if (!options.output_schema.empty()) listing["outputSchema"] = std::move(options.output_schema);
+    if (!options.annotations.empty()) listing["annotations"] = std::move(options.annotations);
+    if (!options.meta.empty()) listing["_meta"] = std::move(options.meta);
+    auto entry = std::make_shared<detail::handler_entry>();
+    entry->kind = detail::offered::tool;
+    entry->name = std::move(options.name);
+    entry->listing = std::move(listing);
+    entry->run = std::move(run);
+    entry->limit = options.limit;
+    entry->uncancellable = options.uncancellable;
+    entry->turns.most = options.concurrency;
+    state_->add(std::move(entry));
+}
+
+void server::add_resource(resource_options options, detail::handler run) {
+    const bool family = options.uri.find('{') != std::string::npos;
+    json::object listing{{family ? "uriTemplate" : "uri", options.uri}, {"name", options.name}};
+    if (!options.title.empty()) listing["title"] = options.title;
+    if (!options.description.empty()) listing["description"] = options.description;
+    if (!options.mime_type.empty()) listing["mimeType"] = options.mime_type;
+    auto entry = std::make_shared<detail::handler_entry>();
+    entry->kind = family ? detail::offered::resource_template : detail::offered::resource;
+    entry->name = std::move(options.uri);
+    entry->listing = std::move(listing);
+    entry->run = std::move(run);
+    entry->mime_type = std::move(options.mime_type);
+    state_->add(std::move(entry));
+}
+
+void server::add_prompt(prompt_options options, detail::handler run) {
+    json::object listing{{"name", options.name}};
+    if (!options.title.empty()) listing["title"] = options.title;
+    if (!options.description.empty()) listing["description"] = options.description;
+    json::array arguments;
+    for (const prompt_argument& argument : options.arguments) {
+        json::object described{{"name", argument.name}, {"required", argument.required}};
+        if (!argument.description.empty()) described["description"] = argument.description;
+        arguments.push_back(std::move(described));
+    }
+    if (!arguments.empty()) listing["arguments"] = std::move(arguments);
+    auto entry = std::make_shared<detail::handler_entry>();
+    entry->kind = detail::offered::prompt;
+    entry->name = std::move(options.name);
+    entry->listing = std::move(listing);
+    entry->run = std::move(run);
+    state_->add(std::move(entry));
+}
+
+void server::add_completion(std::string of, detail::handler run) {
+    auto entry = std::make_shared<detail::handler_entry>();
+    entry->kind = detail::offered::completion;
+    entry->name = std::move(of);
+    entry->run = std::move(run);
+    state_->add(std::move(entry));
+}
+
+bool server::remove_tool(std::string_view name) { return state_->remove(detail::offered::tool, name); }
+bool server::remove_prompt(std::string_view name) { return state_->remove(detail::offered::prompt, name); }
+bool server::remove_resource(std::string_view uri) {
+    return state_->remove(detail::offered::resource, uri) || state_->remove(detail::offered::resource_template, uri);
+}
+
+void server::before_tool(std::function<void(call&)> hook) {
+    const std::lock_guard lock(state_->facilities->hooks_mutex);
+    state_->facilities->before = std::make_shared<const std::function<void(call&)>>(std::move(hook));
+}
+
+void server::after_tool(std::function<void(call&)> hook) {
+    const std::lock_guard lock(state_->facilities->hooks_mutex);
+    state_->facilities->after = std::make_shared<const std::function<void(call&)>>(std::move(hook));
+}
+
+in_flight& server::requests() noexcept { return state_->facilities->around->table; }
+
+void server::serve(std::unique_ptr<transport> over) {
+    state_->serving = true;
+    if (!state_->thread.joinable()) {
+        state_->thread = std::thread([this] { state_->loop().run(); });
+    }
+    auto shared = std::make_shared<std::unique_ptr<transport>>(std::move(over));
+    state_->loop().post([this, shared] { state_->open(std::move(*shared), {}); });
+}
+
+void server::serve_stdio() {
+    auto& facilities = *state_->facilities;
+    auto& loop = state_->loop();
+    state_->serving = true;
+    // The client is gone: what it had in flight was told. Coroutines need the loop to come to their end; nobody gets
+    // longer than the limit.
+    detail::event_loop::timer patience(loop);
+    std::atomic<bool> leaving = false;
+    facilities.on_idle = [&] {
+        if (leaving) loop.stop();
+    };
+    const auto on_end = [&] {
+        leaving = true;
+        if (facilities.live_calls == 0) return loop.stop();
+        patience.set(std::chrono::steady_clock::now() + facilities.options.leave_within, [&] { loop.stop(); });
+    };
+    const auto session = state_->open(stdio_transport(facilities.options.lines), on_end);
+    loop.on_termination([session] { session->close(cancel_cause::shutdown, "the server was asked to leave"); });
+    loop.run();
+    facilities.on_idle = {};
+    if (facilities.live_calls == 0 && facilities.turns.idle_within(facilities.options.leave_within)) return;
+    facilities.around->log(log_level::warning, "handlers that do not return were left behind");
+    std::_Exit(EXIT_SUCCESS);
+}
+
+detail::handler_result prompt_result::written() const {
+    std::string raw = R"("messages":)" + json::serialize(messages_);
+    if (!description_.empty()) raw += R"(,"description":)" + json::serialize(json::string(description_));
+    return {.raw_members = std::move(raw)};
+}
+
+detail::handler_result completion_result::written() const {
+    constexpr std::size_t most = 100;
+    json::array values;
+    for (const std::string& value : values_) {
+        if (values.size() < most) values.emplace_back(value);
+    }
+    const json::object completion{
+        {"values", std::move(values)}, {"total", values_.size()}, {"hasMore", values_.size() > most}};
+    return {.raw_members = R"("completion":)" + json::serialize(completion)};
+}
+
+}  // namespace andon

@@ -1,0 +1,349 @@
+#include "server/server_session.hpp"
+
+#include <array>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+
+#include "andon/core/visible_text.hpp"
+
+namespace andon::detail {
+namespace {
+
+constexpr std::array<std::string_view, 8> level_names{"debug", "info",     "notice", "warning",
+                                                      "error", "critical", "alert",  "emergency"};
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+json::object object_from(std::string_view raw) {
+    if (raw.empty()) return {};
+    json::parse_options options;
+    options.max_depth = 1'000;  // the envelope's limit holds before this one
+    boost::system::error_code failed;
+    json::value parsed = json::parse(raw, failed, {}, options);
+    if (failed || !parsed.is_object()) throw rpc_error(error_code::invalid_params, "params could not be read");
+    return std::move(parsed.get_object());
+}
+
+std::string string_at(const json::object& params, std::string_view key) {
+    const json::value* const found = params.if_contains(key);
+    if (found == nullptr || !found->is_string()) {
+        throw rpc_error(error_code::invalid_params, "params must have \"" + std::string(key) + "\", a string");
+    }
+    return std::string(found->get_string());
+}
+
+json::value object_at(json::object& params, std::string_view key) {
+    json::value* const found = params.if_contains(key);
+    if (found == nullptr) return json::object();
+    if (!found->is_object()) {
+        throw rpc_error(error_code::invalid_params, "\"" + std::string(key) + "\" must be an object");
+    }
+    return std::move(*found);
+}
+
+std::string hexadecimal(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        (out += digits[byte >> 4U]) += digits[byte & 0xFU];
+    }
+    return out;
+}
+
+std::string from_hexadecimal(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+        const std::size_t high = digits.find(text[i]);
+        const std::size_t low = digits.find(text[i + 1]);
+        if (high == std::string_view::npos || low == std::string_view::npos) return {};
+        out += static_cast<char>(high * 16 + low);
+    }
+    return text.size() % 2 == 0 ? out : std::string();
+}
+
+struct list_method {
+    std::string_view method;
+    offered kind;
+    std::string_view member;
+};
+constexpr std::array<list_method, 4> lists{
+    {{"tools/list", offered::tool, "tools"},
+     {"prompts/list", offered::prompt, "prompts"},
+     {"resources/list", offered::resource, "resources"},
+     {"resources/templates/list", offered::resource_template, "resourceTemplates"}}};
+
+const list_method* list_of(std::string_view method) noexcept {
+    for (const auto& list : lists) {
+        if (list.method == method) return &list;
+    }
+    return nullptr;
+}
+
+[[noreturn]] void throw_unknown(std::string_view what, const std::string& name) {
+    throw rpc_error(error_code::invalid_params, "there is no " + std::string(what) + " " + visible_text(name, 128));
+}
+
+}  // namespace
+
+std::optional<message_level> message_level_from(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < level_names.size(); ++i) {
+        if (level_names[i] == name) return static_cast<message_level>(i);
+    }
+    return std::nullopt;
+}
+
+std::string_view to_string(message_level level) noexcept { return level_names[static_cast<std::size_t>(level)]; }
+
+std::string whole_result(std::string_view raw_members, const revision_policy& policy, std::string_view raw_meta) {
+    std::string raw = "{";
+    if (policy.result_type) {
+        raw += R"("resultType":"complete","_meta":)";
+        raw += raw_meta;
+        if (!raw_members.empty()) raw += ',';
+    }
+    raw += raw_members;
+    return raw += '}';
+}
+
+server_facilities::server_facilities(server_options given)
+    : options(std::move(given)),
+      around(std::make_shared<conversation::surroundings>(options.requests)),
+      states(options.state_key),
+      turns(around->loop, options.workers) {
+    around->log = log_sink(options.log);
+}
+
+json::object server_facilities::implementation() const {
+    json::object info{{"name", options.name}, {"version", options.version}};
+    if (!options.title.empty()) info["title"] = options.title;
+    return info;
+}
+
+json::object server_facilities::capabilities() const {
+    json::object can{{"logging", json::object()}};
+    const json::object listed{{"listChanged", true}};
+    can["tools"] = listed;
+    if (offers.any(offered::prompt)) can["prompts"] = listed;
+    if (offers.any(offered::resource) || offers.any(offered::resource_template)) can["resources"] = listed;
+    if (offers.any(offered::completion)) can["completions"] = json::object();
+    return can;
+}
+
+server_session::server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
+                               std::function<void()> on_end)
+    : facilities_(std::move(with)), on_end_(std::move(on_end)) {
+    peer_settings settings{.role = peer_role::server,
+                           .implementation = facilities_->implementation(),
+                           .capabilities = facilities_->capabilities(),
+                           .instructions = facilities_->options.instructions,
+                           .revisions = facilities_->options.revisions};
+    settings.limits.longest_id = facilities_->options.requests.longest_id;
+    settings.options_for = [this](const envelope& message) { return options_for(message); };
+    conversation_ = std::make_shared<conversation>(facilities_->around, std::move(settings), std::move(over), *this);
+    raw_server_meta_ = conversation_->protocol().raw_server_meta();
+    legacy_client_ = std::make_shared<client_facts>();
+}
+
+void server_session::open() { conversation_->open(); }
+
+void server_session::close(cancel_cause cause, std::string_view why) { conversation_->close(cause, why); }
+
+void server_session::on_established() {
+    const peer& protocol = conversation_->protocol();
+    legacy_client_ =
+        std::make_shared<client_facts>(client_facts{protocol.their_capabilities(), protocol.their_implementation()});
+}
+
+void server_session::on_ended(std::string_view why) {
+    conversation_->log(log_level::info, "the session ended: " + visible_text(why, 256));
+    if (on_end_) on_end_();
+}
+
+void server_session::list_changed(offered kind) {
+    // Modern clients hear of it through a subscription only.
+    const peer& protocol = conversation_->protocol();
+    if (!protocol.established() || conversation_->closed()) return;
+    const std::string_view what = kind == offered::tool     ? "notifications/tools/list_changed"
+                                  : kind == offered::prompt ? "notifications/prompts/list_changed"
+                                                            : "notifications/resources/list_changed";
+    conversation_->send(notification_message(what, {}));
+}
+
+begin_options server_session::options_for(const envelope& message) const {
+    begin_options options;
+    if (message.method != "tools/call" || message.raw_name.size() < 2) return options;
+    const auto tool = facilities_->offers.find(offered::tool, message.raw_name.substr(1, message.raw_name.size() - 2));
+    if (!tool) return options;
+    options.limits.maximum = tool->limit;
+    options.peer_may_cancel = !tool->uncancellable;
+    return options;
+}
+
+void server_session::on_notification(const envelope& message) {
+    if (message.method != "notifications/roots/list_changed") {
+        conversation_->log(log_level::debug, "a notification that is not known: " + visible_text(message.method, 128));
+    }
+}
+
+void server_session::answer(incoming_request request, std::string line) {
+    const auto batch = std::move(request.batch);
+    const bool ours = request.request.begin_response();
+    request.request.finish(now());
+    conversation_->answer(batch, ours ? line : std::string());
+}
+
+std::string server_session::list(std::string_view method, const json::object& params, const revision_policy& policy) {
+    const list_method& which = *list_of(method);
+    std::optional<std::string> after;
+    if (const json::value* const cursor = params.if_contains("cursor")) {
+        if (cursor->is_string()) after = from_hexadecimal(std::string_view(cursor->get_string()));
+        if (!after || after->empty()) throw rpc_error(error_code::invalid_params, "the cursor is not one of ours");
+    }
+    std::string last;
+    bool more = false;
+    json::object result;
+    result[which.member] = facilities_->offers.page(which.kind, after, facilities_->options.page_size, last, more);
+    if (more) result["nextCursor"] = hexadecimal(last);
+    if (policy.cache_hints) {
+        result["ttlMs"] = 0;
+        result["cacheScope"] = "private";
+    }
+    const std::string raw = json::serialize(result);
+    return whole_result(std::string_view(raw).substr(1, raw.size() - 2), policy, raw_server_meta_);
+}
+
+void server_session::set_log_level(const json::object& params) {
+    const auto level = message_level_from(string_at(params, "level"));
+    if (!level) throw rpc_error(error_code::invalid_params, "there is no such log level");
+    log_level_.store(*level, std::memory_order_relaxed);
+}
+
+std::shared_ptr<const handler_entry> server_session::find_handler(const incoming_request& request,
+                                                                  std::string_view method, json::object& params,
+                                                                  json::value& arguments) {
+    const registry& offers = facilities_->offers;
+    if (method == "tools/call") {
+        const std::string name = string_at(params, "name");
+        auto entry = offers.find(offered::tool, name);
+        if (!entry) throw_unknown("tool", name);
+        arguments = object_at(params, "arguments");
+        return entry;
+    }
+    if (method == "prompts/get") {
+        const std::string name = string_at(params, "name");
+        auto entry = offers.find(offered::prompt, name);
+        if (!entry) throw_unknown("prompt", name);
+        arguments = object_at(params, "arguments");
+        if (const json::value* const known = entry->listing.if_contains("arguments")) {
+            for (const json::value& argument : known->as_array()) {
+                const json::string& wanted = argument.at("name").as_string();
+                if (argument.at("required").as_bool() && !arguments.get_object().contains(wanted)) {
+                    throw rpc_error(error_code::invalid_params,
+                                    "the prompt needs the argument \"" + std::string(wanted) + "\"");
+                }
+            }
+        }
+        return entry;
+    }
+    if (method == "resources/read") {
+        const std::string uri = string_at(params, "uri");
+        json::object variables;
+        auto entry = offers.find(offered::resource, uri);
+        if (!entry) entry = offers.match(uri, variables);
+        if (!entry) {
+            throw rpc_error(policy_of(request.speaks).resource_not_found, "Resource not found",
+                            json::object{{"uri", uri}});
+        }
+        arguments = json::object{{"uri", uri}, {"variables", std::move(variables)}};
+        return entry;
+    }
+    if (method == "completion/complete") {
+        const json::value ref = object_at(params, "ref");
+        const json::value argument = object_at(params, "argument");
+        const json::value* const name = ref.get_object().if_contains("name");
+        const json::value* const uri = ref.get_object().if_contains("uri");
+        const json::value* const of = name != nullptr ? name : uri;
+        if (of == nullptr || !of->is_string()) throw rpc_error(error_code::invalid_params, "ref names nothing");
+        auto entry = offers.find(offered::completion, std::string_view(of->get_string()));
+        json::object context;
+        json::value given = object_at(params, "context");
+        if (json::value* const known = given.get_object().if_contains("arguments"); known != nullptr) {
+            if (known->is_object()) context = std::move(known->get_object());
+        }
+        arguments = json::object{{"argument", string_at(argument.get_object(), "name")},
+                                 {"value", string_at(argument.get_object(), "value")},
+                                 {"context", std::move(context)}};
+        if (!entry) throw_unknown("completion for", std::string(of->get_string()));
+        return entry;
+    }
+    throw rpc_error(error_code::method_not_found, "Method not found: " + visible_text(method, 128));
+}
+
+std::shared_ptr<const client_facts> server_session::facts_of(const incoming_request& request,
+                                                             const envelope& message) const {
+    if (era_of(request.speaks) == era::legacy) return legacy_client_;
+    json::object meta = object_from(message.raw_meta);
+    const auto at = [&](std::string_view key) {
+        json::value* const found = meta.if_contains(key);
+        return found != nullptr && found->is_object() ? std::move(found->get_object()) : json::object();
+    };
+    return std::make_shared<client_facts>(
+        client_facts{at("io.modelcontextprotocol/clientCapabilities"), at("io.modelcontextprotocol/clientInfo")});
+}
+
+void server_session::on_request(incoming_request request, const envelope& message) {
+    const revision_policy& policy = policy_of(request.speaks);
+    try {
+        if (list_of(message.method) != nullptr) {
+            const std::string raw = list(message.method, object_from(message.raw_params), policy);
+            return answer(std::move(request), result_message(message.raw_id, raw));
+        }
+        json::object params = object_from(message.raw_params);
+        if (message.method == "logging/setLevel" && !policy.log_level_per_request) {
+            set_log_level(params);
+            return answer(std::move(request), result_message(message.raw_id, "{}"));
+        }
+        json::value arguments;
+        auto entry = find_handler(request, message.method, params, arguments);
+        const bool reads = message.method == "resources/read";
+        call_state::request_facts facts{.raw_id = std::string(message.raw_id),
+                                        .name = reads ? string_at(params, "uri") : entry->name,
+                                        .raw_progress_token = std::string(message.raw_progress_token),
+                                        .log_level = std::nullopt};
+        std::unique_ptr<input_round> round;
+        if (policy.log_level_per_request) {
+            const json::object meta = object_from(message.raw_meta);
+            if (const json::value* const level = meta.if_contains("io.modelcontextprotocol/logLevel")) {
+                facts.log_level =
+                    level->is_string() ? message_level_from(std::string_view(level->get_string())) : std::nullopt;
+                if (!facts.log_level) throw rpc_error(error_code::invalid_params, "there is no such log level");
+            }
+        }
+        if (policy.input_required_results) {
+            round = std::make_unique<input_round>();
+            round->request_digest = std::string(message.method) + ' ' + entry->name + ' ' + json::serialize(arguments);
+            if (const json::value* const state = params.if_contains("requestState")) {
+                auto opened = state->is_string()
+                                  ? facilities_->states.opened(std::string_view(state->get_string()),
+                                                               round->request_digest, std::chrono::system_clock::now())
+                                  : std::nullopt;
+                if (!opened) throw rpc_error(error_code::invalid_params, "requestState is not what we gave out");
+                round->answers = std::move(*opened);
+            }
+            json::value given = object_at(params, "inputResponses");
+            for (auto& [key, value] : given.get_object()) round->answers[key] = std::move(value);
+        }
+        auto client = facts_of(request, message);
+        auto* const state = new call_state(shared_from_this(), std::move(request), std::move(facts), std::move(client),
+                                           std::move(entry), std::move(arguments));
+        state->round = std::move(round);
+        state->dispatch();
+    } catch (const rpc_error& error) {
+        answer(std::move(request), error_message(message.raw_id, error.code(), error.what(), error.data()));
+    }
+}
+
+}  // namespace andon::detail

@@ -1,0 +1,90 @@
+// One client of a server.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "andon/server/server.hpp"
+#include "server/call_state.hpp"
+#include "server/input_state.hpp"
+#include "server/registry.hpp"
+#include "server/scheduler.hpp"
+#include "transport/conversation.hpp"
+
+namespace andon::detail {
+
+/// What the sessions of a server share.
+struct server_facilities {
+    explicit server_facilities(server_options given);
+
+    [[nodiscard]] json::object implementation() const;
+    [[nodiscard]] json::object capabilities() const;
+
+    void call_began() noexcept { live_calls.fetch_add(1, std::memory_order_relaxed); }
+    void call_ended() noexcept {
+        if (live_calls.fetch_sub(1, std::memory_order_acq_rel) == 1 && on_idle) on_idle();
+    }
+
+    server_options options;
+    std::atomic<std::size_t> live_calls = 0;
+    std::function<void()> on_idle;  // from any thread
+    std::shared_ptr<conversation::surroundings> around;
+    registry offers;
+    input_state states;
+    std::mutex hooks_mutex;
+    std::shared_ptr<const std::function<void(call&)>> before;
+    std::shared_ptr<const std::function<void(call&)>> after;
+    scheduler turns;  // last: its threads use the rest
+};
+
+class server_session final : public std::enable_shared_from_this<server_session>, public conversation::owner {
+public:
+    server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
+                   std::function<void()> on_end);
+
+    // On the loop.
+    void open();
+    void close(cancel_cause cause, std::string_view why);
+    void list_changed(offered kind);
+
+    // From any thread.
+    [[nodiscard]] server_facilities& facilities() noexcept { return *facilities_; }
+    [[nodiscard]] conversation& talk() noexcept { return *conversation_; }
+    /// From which level on a legacy session wants log messages.
+    [[nodiscard]] message_level log_level() const noexcept { return log_level_.load(std::memory_order_relaxed); }
+    [[nodiscard]] const std::string& raw_server_meta() const noexcept { return raw_server_meta_; }
+
+private:
+    void on_request(incoming_request request, const envelope& message) override;
+    void on_notification(const envelope& message) override;
+    void on_established() override;
+    void on_ended(std::string_view why) override;
+
+    [[nodiscard]] begin_options options_for(const envelope& message) const;
+    /// Null: it was answered. Throws rpc_error.
+    [[nodiscard]] std::shared_ptr<const handler_entry> find_handler(const incoming_request& request,
+                                                                    std::string_view method, json::object& params,
+                                                                    json::value& arguments);
+    [[nodiscard]] std::string list(std::string_view method, const json::object& params, const revision_policy& policy);
+    [[nodiscard]] std::shared_ptr<const client_facts> facts_of(const incoming_request& request,
+                                                               const envelope& message) const;
+    void set_log_level(const json::object& params);
+    void answer(incoming_request request, std::string line);
+
+    std::shared_ptr<server_facilities> facilities_;
+    std::function<void()> on_end_;
+    std::shared_ptr<conversation> conversation_;
+    std::shared_ptr<const client_facts> legacy_client_;
+    std::string raw_server_meta_;
+    std::atomic<message_level> log_level_ = message_level::info;
+};
+
+/// The level of that name.
+[[nodiscard]] std::optional<message_level> message_level_from(std::string_view name) noexcept;
+[[nodiscard]] std::string_view to_string(message_level level) noexcept;
+/// `members` as a whole result of that revision.
+[[nodiscard]] std::string whole_result(std::string_view raw_members, const revision_policy& policy,
+                                       std::string_view raw_meta);
+
+}  // namespace andon::detail

@@ -1,0 +1,151 @@
+#include "transport/conversation.hpp"
+
+#include <chrono>
+
+namespace andon::detail {
+namespace {
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+conversation::conversation(std::shared_ptr<surroundings> around, peer_settings settings,
+                           std::unique_ptr<transport> over, owner& told)
+    : around_(std::move(around)),
+      session_(around_->table.open_session()),
+      peer_(std::move(settings), around_->table, session_),
+      transport_(std::move(over)),
+      owner_(&told),
+      handshake_(around_->loop) {}
+
+void conversation::open() {
+    transport_->open(around_->loop, *this);
+    if (peer_.settings().role == peer_role::client) take(peer_.open(now()));
+}
+
+void conversation::close(cancel_cause cause, std::string_view why) {
+    if (closed_) return;
+    closed_ = true;
+    const auto self = shared_from_this();
+    handshake_.clear();
+    session_.close(cause, why, now());
+    // The cancel of each was posted to us and will find nobody to tell; the records end here.
+    for (auto& [id, call] : outgoing_) call->request_.finish(now());
+    outgoing_.clear();
+    owner_->on_ended(why);
+    transport_->close();
+}
+
+void conversation::on_closed(std::string_view why) {
+    const auto self = shared_from_this();
+    close(cancel_cause::disconnect, why);
+}
+
+void conversation::on_line(std::string_view line) {
+    if (!envelope_reader::looks_like_batch(line)) return take(peer_.receive(line, now()));
+    peer_step refused;
+    const auto messages = peer_.split(line, refused);
+    if (messages.empty()) return take(std::move(refused));
+    const auto batch = std::make_shared<batch_answers>(messages.size());
+    for (const std::string_view message : messages) {
+        peer_step step = peer_.receive_of_batch(message, batch, now());
+        const bool answered_later = step.what == next_step::handle_request;
+        const bool answered_now = step.what == next_step::send;
+        take(std::move(step));
+        if (!answered_later && !answered_now) answer(batch, {});
+    }
+}
+
+void conversation::on_line_too_long() { take(peer_.line_too_long()); }
+
+void conversation::watch_handshake() {
+    const auto wake = peer_.next_wake();
+    if (!wake) return handshake_.clear();
+    handshake_.set(*wake, [this] { take(peer_.expire(now())); });
+}
+
+void conversation::take(peer_step step) {
+    if (closed_) return;
+    if (!step.note.empty() && step.what != next_step::failed) log(log_level::debug, step.note);
+    switch (step.what) {
+        case next_step::nothing: break;
+        case next_step::send:
+            if (!step.bytes.empty()) answer(step.batch, step.bytes);
+            break;
+        case next_step::handle_request:
+            owner_->on_request({std::move(step.request), step.speaks, std::move(step.batch)}, *step.message);
+            break;
+        case next_step::handle_notification: owner_->on_notification(*step.message); break;
+        case next_step::settle: {
+            const auto call = static_cast<outgoing_call*>(step.context)->shared_from_this();
+            outgoing_.erase(call->id());
+            call->answered(*step.message);
+            call->request_.finish(now());
+            break;
+        }
+        case next_step::progress: {
+            const auto call = static_cast<outgoing_call*>(step.context)->shared_from_this();
+            call->progressed(*step.message);
+            break;
+        }
+        case next_step::established:
+            if (!step.bytes.empty()) send(step.bytes);
+            owner_->on_established();
+            break;
+        case next_step::failed: close(cancel_cause::disconnect, step.note); return;
+    }
+    if (peer_.settings().role == peer_role::client && !peer_.established()) watch_handshake();
+}
+
+void conversation::answer(const std::shared_ptr<batch_answers>& batch, std::string_view line) {
+    if (!batch) {
+        if (!line.empty()) send(line);
+        return;
+    }
+    const std::string whole = batch->add(line);
+    if (!whole.empty()) send(whole);
+}
+
+std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings what, const time_limits& limits,
+                                                     const active_request* parent) {
+    const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+    const begin_options options{.label = what.method, .limits = limits};
+    auto begun = parent != nullptr ? table().begin(*parent, direction::outgoing, id, now(), options)
+                                   : table().begin(session_, direction::outgoing, id, now(), options);
+    const auto call =
+        std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request));
+    if (!begun) {
+        call->settle(
+            {.status = begun.refusal == begin_refusal::session_closed ? call_status::disconnected : call_status::failed,
+             .code = error_code::internal_error,
+             .message = std::string(to_string(begun.refusal))});
+        return call;
+    }
+    call->watch();
+    post([call] { call->conversation_->start(*call); });
+    return call;
+}
+
+void conversation::start(outgoing_call& call) {
+    if (call.settled()) {  // cancelled before it was sent: the peer never hears of it (DIR-3)
+        call.request_.finish(now());
+        return;
+    }
+    if (closed_) return;
+    outgoing_.emplace(call.id(), call.shared_from_this());
+    const auto& what = call.settings_;
+    send(peer_.start(call.id(), {.method = what.method,
+                                 .params = std::move(call.settings_.params),
+                                 .progress = static_cast<bool>(what.on_progress) || what.progress_restarts_idle,
+                                 .log_level = what.log_level,
+                                 .context = &call}));
+}
+
+void conversation::give_up(outgoing_call& call) {
+    const std::string bytes = peer_.cancel(call.id(), call.outcome_.message);
+    if (!bytes.empty() && !closed_) send(bytes);
+    outgoing_.erase(call.id());
+    call.request_.finish(now());
+}
+
+}  // namespace andon::detail

@@ -1,0 +1,103 @@
+// A peer on a transport: the state machine, its bytes, and who is told.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "andon/peer/peer.hpp"
+#include "andon/transport/log.hpp"
+#include "andon/transport/transport.hpp"
+#include "transport/event_loop.hpp"
+#include "transport/outgoing_call.hpp"
+
+namespace andon::detail {
+
+/// A request that came in, in the hands of whoever answers it.
+struct incoming_request {
+    active_request request;
+    revision speaks = newest_legacy;
+    std::shared_ptr<batch_answers> batch;
+};
+
+class conversation final : public std::enable_shared_from_this<conversation>, private transport::events {
+public:
+    /// Called on the loop's thread.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+        /// The message is good during the call only.
+        virtual void on_request(incoming_request request, const envelope& message) = 0;
+        virtual void on_notification(const envelope& message) = 0;
+        virtual void on_established() = 0;
+        /// Once: everything in flight was cancelled.
+        virtual void on_ended(std::string_view why) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    /// What all conversations of one server or client share, and what must outlive every request.
+    struct surroundings {
+        event_loop loop;
+        in_flight table;
+        log_sink log;
+
+        explicit surroundings(const in_flight_limits& limits = {}) : table(limits) { loop.keep_deadlines_of(table); }
+    };
+
+    conversation(std::shared_ptr<surroundings> around, peer_settings settings, std::unique_ptr<transport> over,
+                 owner& told);
+
+    // On the loop's thread.
+
+    void open();
+    /// Ends it: what is in flight, in both directions, is cancelled.
+    void close(cancel_cause cause, std::string_view why);
+    [[nodiscard]] const peer& protocol() const noexcept { return peer_; }
+    [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+    // From any thread.
+
+    bool send(std::string_view line, const cancel_token* of = nullptr) { return transport_->send(line, of); }
+    /// The answer to a request that came in; empty where it has none.
+    void answer(const std::shared_ptr<batch_answers>& batch, std::string_view line);
+    void post(job work) { around_->loop.post(std::move(work)); }
+    [[nodiscard]] bool here() const noexcept { return around_->loop.here(); }
+    [[nodiscard]] event_loop& loop() noexcept { return around_->loop; }
+    [[nodiscard]] in_flight& table() noexcept { return around_->table; }
+    [[nodiscard]] session_id id() const noexcept { return session_.id(); }
+    void log(log_level level, std::string_view text) const { around_->log(level, text); }
+
+    /// Begins a request to the peer. With a parent, the parent's cancel or end reaches it. It is settled from the start
+    /// where there is nobody to send it to.
+    [[nodiscard]] std::shared_ptr<outgoing_call> request(outgoing_call::settings what, const time_limits& limits,
+                                                         const active_request* parent = nullptr);
+
+private:
+    friend class outgoing_call;
+
+    void on_line(std::string_view line) override;
+    void on_line_too_long() override;
+    void on_closed(std::string_view why) override;
+    void take(peer_step step);
+    void start(outgoing_call& call);
+    void give_up(outgoing_call& call);
+    void watch_handshake();
+
+    std::shared_ptr<surroundings> around_;
+    session session_;
+    peer peer_;
+    std::unique_ptr<transport> transport_;
+    owner* owner_;
+    event_loop::timer handshake_;
+    std::unordered_map<std::int64_t, std::shared_ptr<outgoing_call>> outgoing_;
+    std::atomic<std::int64_t> next_id_ = peer::first_id;
+    bool closed_ = false;
+};
+
+}  // namespace andon::detail

@@ -1,0 +1,152 @@
+#include "transport/descriptor_transport.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace andon {
+namespace detail {
+
+void descriptor::close() noexcept {
+    if (fd_ >= 0 && owned_) ::close(fd_);
+    fd_ = -1;
+}
+
+descriptor for_writing(descriptor fd) {
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0 || S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode)) return fd;
+    const int flags = ::fcntl(fd.get(), F_GETFL);
+    if (flags < 0 || (flags & O_NONBLOCK) != 0) return fd;
+    const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
+    const int again = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (again >= 0) return {again, true};
+    ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK);
+    return fd;
+}
+
+descriptor_transport::descriptor_transport(descriptor in, descriptor out, const transport_limits& limits)
+    : limits_(limits),
+      in_(std::move(in)),
+      out_(for_writing(std::move(out))),
+      lines_(limits.longest_line),
+      outbox_({limits.waiting_soft, limits.waiting_hard}),
+      alive_(std::make_shared<descriptor_transport*>(this)) {}
+
+descriptor_transport::~descriptor_transport() { *alive_ = nullptr; }
+
+void descriptor_transport::open(event_loop& loop, events& to) {
+    loop_ = &loop;
+    events_ = &to;
+    watch_in_ = std::make_unique<event_loop::watch>(loop, in_.get());
+    const bool same = in_.get() == out_.get();
+    watch_out_ = same ? nullptr : std::make_unique<event_loop::watch>(loop, out_.get());
+    if (!same) watch_out_->when(event_loop::readiness::broken, [this] { end("the peer closed its input"); });
+    read_later();
+}
+
+void descriptor_transport::read_later() {
+    if (!ended_) watch_in_->when(event_loop::readiness::readable, [this] { read(); });
+}
+
+void descriptor_transport::read() {
+    const auto room = lines_.room();
+    const ssize_t got = ::read(in_.get(), room.data(), room.size());
+    if (got < 0) {
+        if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) return read_later();
+        return end(std::string("reading failed: ") + std::strerror(errno));
+    }
+    if (got == 0) return end("end of input");
+    lines_.filled(static_cast<std::size_t>(got));
+    delivering_ = true;
+    const auto alive = alive_;
+    while (const auto line = lines_.next()) {
+        if (line->too_long) {
+            events_->on_line_too_long();
+        } else {
+            events_->on_line(line->text);
+        }
+        if (*alive == nullptr || ended_) return;
+    }
+    delivering_ = false;
+    flush();
+    read_later();
+}
+
+bool descriptor_transport::send(std::string_view line, const cancel_token* owner) {
+    if (ended_) return false;
+    switch (outbox_.put(line, owner)) {
+        case outbox::queued::no: return false;
+        case outbox::queued::yes: return true;
+        case outbox::queued::wake:
+            if (loop_->here() && delivering_) return true;  // flushed after the last line of what was read
+            loop_->post([alive = alive_] {
+                if (*alive != nullptr) (*alive)->flush();
+            });
+            return true;
+        case outbox::queued::overflow:
+            loop_->post([alive = alive_] {
+                if (*alive != nullptr) (*alive)->end("the peer does not read what it is sent");
+            });
+            return false;
+    }
+    return false;
+}
+
+void descriptor_transport::flush() {
+    if (out_.get() < 0 || blocked_) return;
+    switch (outbox_.flush(out_.get())) {
+        case outbox::flushed::all: return;
+        case outbox::flushed::blocked: {
+            auto& watch = watch_out_ ? watch_out_ : watch_in_;
+            blocked_ = true;
+            watch->when(event_loop::readiness::writable, [this] {
+                blocked_ = false;
+                flush();
+            });
+            return;
+        }
+        case outbox::flushed::broken: return end("the peer closed its input");
+    }
+}
+
+void descriptor_transport::end(std::string_view why) {
+    if (ended_.exchange(true)) return;
+    delivering_ = false;
+    events_->on_closed(why);
+}
+
+void descriptor_transport::close() {
+    ended_ = true;
+    if (out_.get() >= 0) static_cast<void>(outbox_.flush(out_.get()));
+    watch_in_.reset();
+    watch_out_.reset();
+    in_.close();
+    out_.close();
+}
+
+}  // namespace detail
+
+std::unique_ptr<transport> stdio_transport(const transport_limits& limits) {
+    return std::make_unique<detail::descriptor_transport>(detail::descriptor(STDIN_FILENO, false),
+                                                          detail::descriptor(STDOUT_FILENO, false), limits);
+}
+
+std::unique_ptr<transport> descriptor_transport(int in, int out, const transport_limits& limits) {
+    return std::make_unique<detail::descriptor_transport>(detail::descriptor(in, true),
+                                                          detail::descriptor(out, in != out), limits);
+}
+
+std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> transport_pair(const transport_limits& limits) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
+        throw std::system_error(errno, std::generic_category(), "socketpair");
+    }
+    return {descriptor_transport(ends[0], ends[0], limits), descriptor_transport(ends[1], ends[1], limits)};
+}
+
+}  // namespace andon

@@ -1,0 +1,73 @@
+// A transport over two descriptors: standard input and output, pipes to a child, a socket.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "andon/transport/transport.hpp"
+#include "andon/wire/line_splitter.hpp"
+#include "transport/event_loop.hpp"
+#include "transport/outbox.hpp"
+
+namespace andon::detail {
+
+/// Owns a descriptor, or merely uses one.
+class descriptor {
+public:
+    descriptor() noexcept = default;
+    descriptor(int fd, bool owned) noexcept : fd_(fd), owned_(owned) {}
+    descriptor(const descriptor&) = delete;
+    descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)), owned_(other.owned_) {}
+    descriptor& operator=(const descriptor&) = delete;
+    descriptor& operator=(descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        std::swap(owned_, other.owned_);
+        return *this;
+    }
+    ~descriptor() { close(); }
+    void close() noexcept;
+    [[nodiscard]] int get() const noexcept { return fd_; }
+
+private:
+    int fd_ = -1;
+    bool owned_ = false;
+};
+
+/// `fd` for writing without ever waiting. Making the description itself non-blocking would change it for everybody who
+/// shares it, such as the shell behind a terminal; so it is opened again where that can be done.
+[[nodiscard]] descriptor for_writing(descriptor fd);
+
+class descriptor_transport : public transport {
+public:
+    descriptor_transport(descriptor in, descriptor out, const transport_limits& limits);
+    ~descriptor_transport() override;
+
+    void open(event_loop& loop, events& to) override;
+    bool send(std::string_view line, const cancel_token* owner) override;
+    void close() override;
+
+protected:
+    /// On the loop's thread: no line comes any more.
+    void end(std::string_view why);
+
+private:
+    void read();
+    void read_later();
+    void flush();
+
+    transport_limits limits_;
+    descriptor in_;
+    descriptor out_;
+    line_splitter lines_;
+    outbox outbox_;
+    event_loop* loop_ = nullptr;
+    events* events_ = nullptr;
+    std::unique_ptr<event_loop::watch> watch_in_;
+    std::unique_ptr<event_loop::watch> watch_out_;
+    std::shared_ptr<descriptor_transport*> alive_;  // null inside: gone. For work that is posted
+    std::atomic<bool> ended_ = false;
+    bool blocked_ = false;     // the peer has to read before more can be written
+    bool delivering_ = false;  // lines are being handed out: flush at their end
+};
+
+}  // namespace andon::detail

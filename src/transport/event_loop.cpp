@@ -1,0 +1,152 @@
+#include "transport/event_loop.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <thread>
+
+namespace andon::detail {
+
+namespace asio = boost::asio;
+
+struct event_loop::engine {
+    asio::io_context context{1};
+    asio::executor_work_guard<asio::io_context::executor_type> guard = asio::make_work_guard(context);
+    asio::steady_timer wake{context};
+    asio::signal_set signals{context};
+    std::atomic<std::thread::id> thread{};
+};
+
+event_loop::event_loop() : engine_(std::make_unique<engine>()), wheel_(std::chrono::steady_clock::now()) {}
+event_loop::~event_loop() = default;
+
+void event_loop::run() {
+    engine_->thread = std::this_thread::get_id();
+    // A peer that closes its end is an error of write(), not the end of the program.
+    sigset_t pipe_signal;
+    sigset_t before;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    constexpr int at_once = 64;  // between two looks at the clock
+    while (!engine_->context.stopped()) {
+        arm();
+        engine_->context.run_one();
+        for (int i = 0; i < at_once && engine_->context.poll_one() != 0; ++i) {
+        }
+    }
+    const timespec now{};
+    while (sigtimedwait(&pipe_signal, nullptr, &now) == SIGPIPE) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    engine_->thread = std::thread::id();
+}
+
+void event_loop::stop() noexcept { engine_->context.stop(); }
+
+void event_loop::post(job work) {
+    asio::post(engine_->context, [work = std::move(work)]() mutable { work(); });
+}
+
+bool event_loop::here() const noexcept { return engine_->thread == std::this_thread::get_id(); }
+
+void event_loop::keep_deadlines_of(in_flight& table) { tables_.push_back(&table); }
+void event_loop::forget_deadlines_of(in_flight& table) { std::erase(tables_, &table); }
+
+void event_loop::arm() {
+    std::optional<time_point> earliest = wheel_.next_wake();
+    for (const in_flight* table : tables_) {
+        const auto wake = table->next_wake();
+        if (wake && (!earliest || *wake < *earliest)) earliest = wake;
+    }
+    if (earliest == armed_) return;
+    armed_ = earliest;
+    if (!earliest) {
+        engine_->wake.cancel();
+        return;
+    }
+    engine_->wake.expires_at(*earliest);
+    engine_->wake.async_wait([this](const boost::system::error_code& failed) {
+        if (!failed) fire();
+    });
+}
+
+void event_loop::fire() {
+    armed_.reset();
+    const auto now = std::chrono::steady_clock::now();
+    for (in_flight* table : tables_) table->expire(now);
+    do {
+        while (deadline_hook* hook = wheel_.next_due(now)) {
+            job work = std::move(static_cast<timer*>(hook)->work_);
+            work();
+        }
+    } while (wheel_.busy());
+}
+
+void event_loop::timer::set(time_point when, job work) {
+    clear();
+    work_ = std::move(work);
+    if (loop_->wheel_.empty()) loop_->wheel_.restart(std::chrono::steady_clock::now());
+    loop_->wheel_.set(*this, when);
+}
+
+void event_loop::timer::clear() noexcept {
+    if (deadline_hook::set()) loop_->wheel_.clear(*this);
+    work_ = {};
+}
+
+struct event_loop::watch::state {
+    state(asio::io_context& in, int fd) : context(in), descriptor(in) {
+        boost::system::error_code refused;
+        descriptor.assign(fd, refused);
+        can_wait = !refused;
+    }
+    asio::io_context& context;
+    asio::posix::stream_descriptor descriptor;
+    bool can_wait = false;
+    bool gone = false;
+};
+
+event_loop::watch::watch(event_loop& loop, int fd) : state_(std::make_shared<state>(loop.engine_->context, fd)) {}
+
+event_loop::watch::~watch() {
+    state_->gone = true;
+    if (state_->can_wait) state_->descriptor.release();
+}
+
+void event_loop::watch::when(readiness what, job work) {
+    using kind = asio::posix::stream_descriptor;
+    if (!state_->can_wait) {
+        if (what == readiness::broken) return;
+        asio::post(state_->context, [state = state_, work = std::move(work)]() mutable {
+            if (!state->gone) work();
+        });
+        return;
+    }
+    const auto type = what == readiness::readable   ? kind::wait_read
+                      : what == readiness::writable ? kind::wait_write
+                                                    : kind::wait_error;
+    state_->descriptor.async_wait(
+        type, [state = state_, what, work = std::move(work)](const boost::system::error_code& failed) mutable {
+            // A file cannot be waited for, and need not be.
+            const bool file = failed == asio::error::operation_not_supported && what != readiness::broken;
+            if ((!failed || file) && !state->gone) work();
+        });
+}
+
+void event_loop::on_termination(job work) {
+    engine_->signals.add(SIGINT);
+    engine_->signals.add(SIGTERM);
+    engine_->signals.async_wait([this, work = std::move(work)](const boost::system::error_code& failed, int) mutable {
+        if (failed) return;
+        engine_->signals.clear();
+        work();
+    });
+}
+
+}  // namespace andon::detail

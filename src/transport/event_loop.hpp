@@ -1,0 +1,83 @@
+// The one thread that reads, writes and keeps the state of its sessions.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "andon/core/deadlines.hpp"
+#include "andon/core/in_flight.hpp"
+#include "transport/job.hpp"
+
+namespace andon::detail {
+
+/// Asio behind a wall: nothing else of andon that is not HTTP includes it, because it takes seconds to compile. What is
+/// asked of it is little: run work here, tell when a descriptor is ready, tell when it is time. Any number of timers
+/// are one timing wheel and one timer of Asio's; the deadlines of tables are looked at in the same place.
+class event_loop {
+public:
+    event_loop();
+    event_loop(const event_loop&) = delete;
+    event_loop& operator=(const event_loop&) = delete;
+    ~event_loop();
+
+    /// On the calling thread, until stop().
+    void run();
+    void stop() noexcept;
+    /// From any thread, in order.
+    void post(job work);
+    /// Whether the caller is inside run().
+    [[nodiscard]] bool here() const noexcept;
+
+    /// Where a table is, its deadlines are kept. From the loop's thread, or before it runs.
+    void keep_deadlines_of(in_flight& table);
+    void forget_deadlines_of(in_flight& table);
+
+    /// Fires once. All calls on the loop's thread; destroying it clears it.
+    class timer : private deadline_hook {
+    public:
+        explicit timer(event_loop& loop) noexcept : loop_(&loop) {}
+        timer(const timer&) = delete;
+        timer& operator=(const timer&) = delete;
+        ~timer() { clear(); }
+        void set(time_point when, job work);
+        void clear() noexcept;
+
+    private:
+        friend class event_loop;
+        event_loop* loop_;
+        job work_;
+    };
+
+    enum class readiness : std::uint8_t { readable, writable, broken };
+
+    /// A descriptor that somebody else owns. All calls on the loop's thread, or before it runs.
+    class watch {
+    public:
+        watch(event_loop& loop, int fd);
+        watch(const watch&) = delete;
+        watch& operator=(const watch&) = delete;
+        ~watch();
+        /// Once. What cannot be waited for, such as a file, is always ready.
+        void when(readiness what, job work);
+
+    private:
+        struct state;
+        std::shared_ptr<state> state_;
+    };
+
+    /// Calls `work` on the first of SIGINT and SIGTERM; the second ends the process as usual.
+    void on_termination(job work);
+
+private:
+    struct engine;
+
+    void arm();
+    void fire();
+
+    std::unique_ptr<engine> engine_;
+    deadlines wheel_;
+    std::vector<in_flight*> tables_;
+    std::optional<time_point> armed_;
+};
+
+}  // namespace andon::detail

@@ -1,0 +1,38 @@
+#include "andon/transport/log.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <poll.h>
+#include <string>
+#include <unistd.h>
+
+namespace andon {
+namespace {
+
+constexpr std::array<std::string_view, 5> names{"debug", "info", "warning", "error", "off"};
+
+log_level level_of_environment() {
+    const char* const asked = std::getenv("ANDON_LOG");  // NOLINT(concurrency-mt-unsafe): read once, nobody sets it
+    for (std::size_t i = 0; asked != nullptr && i < names.size(); ++i) {
+        if (asked == names[i]) return static_cast<log_level>(i);
+    }
+    return log_level::info;
+}
+
+}  // namespace
+
+void log_to_stderr(log_level level, std::string_view text) {
+    static const log_level from = level_of_environment();
+    if (level < from) return;
+    std::string line = "andon: ";
+    line += names[static_cast<std::size_t>(level)];
+    (line += ": ") += text;
+    constexpr std::size_t longest = 2'048;  // less than a pipe takes in one piece
+    if (line.size() > longest) line.resize(longest);
+    line += '\n';
+    pollfd ready{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&ready, 1, 0) != 1) return;
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace andon

@@ -1,0 +1,91 @@
+#include "transport/outbox.hpp"
+
+#include <cerrno>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace andon::detail {
+namespace {
+
+bool is_cancelled(const cancel_token& token) noexcept {
+    return token.state() != nullptr && token.state()->cancel_accepted();
+}
+
+/// Never waits and never raises SIGPIPE on a socket; a pipe or terminal is non-blocking by its own description.
+ssize_t write_some(int fd, const char* bytes, std::size_t size) noexcept {
+    const ssize_t sent = ::send(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK) return sent;
+    return ::write(fd, bytes, size);
+}
+
+}  // namespace
+
+outbox::queued outbox::put(std::string_view line, const cancel_token* owner) {
+    const std::size_t now = waiting_.load(std::memory_order_relaxed) + line.size();
+    if (now > limits_.hard) return queued::overflow;
+    if (owner != nullptr && now > limits_.soft) {
+        lost_.fetch_add(1, std::memory_order_relaxed);
+        return queued::no;
+    }
+    const std::lock_guard lock(mutex_);
+    const std::size_t begin = filling_.bytes.size();
+    filling_.bytes += line;
+    filling_.bytes += '\n';
+    if (owner != nullptr) filling_.messages.push_back({begin, filling_.bytes.size(), *owner});
+    waiting_.fetch_add(line.size() + 1, std::memory_order_relaxed);
+    if (told_) return queued::yes;
+    told_ = true;
+    return queued::wake;
+}
+
+bool outbox::take_more() {
+    constexpr std::size_t keep = 256 * 1024;
+    writing_.bytes.clear();
+    writing_.messages.clear();
+    if (writing_.bytes.capacity() > keep) writing_.bytes.shrink_to_fit();
+    written_ = next_owned_ = 0;
+    const std::lock_guard lock(mutex_);
+    std::swap(writing_, filling_);
+    if (writing_.bytes.empty()) told_ = false;
+    return !writing_.bytes.empty();
+}
+
+/// Where the next message begins that must not be written.
+std::size_t outbox::end_of_run() const noexcept {
+    for (std::size_t i = next_owned_; i < writing_.messages.size(); ++i) {
+        const owned& message = writing_.messages[i];
+        if (message.begin >= written_ && is_cancelled(message.owner)) return message.begin;
+    }
+    return writing_.bytes.size();
+}
+
+/// Steps over what lies at the front and must not be written, and over what was.
+void outbox::skip_cancelled() noexcept {
+    for (; next_owned_ < writing_.messages.size(); ++next_owned_) {
+        const owned& message = writing_.messages[next_owned_];
+        if (message.end <= written_) continue;
+        if (message.begin != written_ || !is_cancelled(message.owner)) return;
+        written_ = message.end;
+        waiting_.fetch_sub(message.end - message.begin, std::memory_order_relaxed);
+        lost_.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+outbox::flushed outbox::flush(int fd) {
+    for (;;) {
+        skip_cancelled();
+        if (written_ == writing_.bytes.size()) {
+            if (!take_more()) return flushed::all;
+            continue;
+        }
+        const ssize_t wrote = write_some(fd, writing_.bytes.data() + written_, end_of_run() - written_);
+        if (wrote < 0) {
+            if (errno == EINTR) continue;
+            return errno == EAGAIN || errno == EWOULDBLOCK ? flushed::blocked : flushed::broken;
+        }
+        written_ += static_cast<std::size_t>(wrote);
+        waiting_.fetch_sub(static_cast<std::size_t>(wrote), std::memory_order_relaxed);
+    }
+}
+
+}  // namespace andon::detail

@@ -1,0 +1,74 @@
+// What is to be written, in order, until the peer reads it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andon/core/cancel_token.hpp"
+
+namespace andon::detail {
+
+struct outbox_limits {
+    std::size_t soft = std::size_t{1} << 20U;   ///< above it what may be lost (progress, log messages) is
+    std::size_t hard = std::size_t{64} << 20U;  ///< above it the peer is taken for gone
+};
+
+/// Filled from any thread, emptied by the loop's. The promise of cancel() is kept here: a message that belongs to a
+/// request (its progress, its log messages) is looked at again in the moment before its bytes are handed to the kernel,
+/// and skipped if the request was cancelled since it was queued. A check when it is queued would not do: a peer that
+/// reads slowly has thousands of them waiting in here when it presses Stop.
+class outbox {
+public:
+    enum class queued : std::uint8_t {
+        no,        ///< too much is waiting already, and it may be lost
+        yes,       ///<
+        wake,      ///< yes, and nobody was told yet: flush() must be called on the loop's thread
+        overflow,  ///< the peer does not read
+    };
+
+    explicit outbox(const outbox_limits& limits = {}) : limits_(limits) {}
+
+    /// `owner`: whose message it is; it is dropped with the owner's cancel. None: it is written for certain.
+    queued put(std::string_view line, const cancel_token* owner = nullptr);
+
+    enum class flushed : std::uint8_t {
+        all,      ///<
+        blocked,  ///< call again when the descriptor is writable
+        broken,   ///< nobody is there to read it
+    };
+    [[nodiscard]] flushed flush(int fd);
+
+    [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+private:
+    struct owned {
+        std::size_t begin, end;
+        cancel_token owner;
+    };
+    struct batch {
+        std::string bytes;
+        std::vector<owned> messages;  // those that have an owner, in order
+    };
+
+    [[nodiscard]] std::size_t end_of_run() const noexcept;
+    void skip_cancelled() noexcept;
+    bool take_more();
+
+    outbox_limits limits_;
+    std::mutex mutex_;
+    batch filling_;            // under the mutex
+    bool told_ = false;        // under the mutex: flush() is on its way
+    batch writing_;            // the loop's
+    std::size_t written_ = 0;  // of writing_.bytes
+    std::size_t next_owned_ = 0;
+    std::atomic<std::size_t> waiting_ = 0;
+    std::atomic<std::uint64_t> lost_ = 0;
+};
+
+}  // namespace andon::detail

@@ -1,0 +1,121 @@
+#include "transport/outgoing_call.hpp"
+
+#include <boost/json/parse.hpp>
+#include <chrono>
+
+#include "transport/conversation.hpp"
+
+namespace andon::detail {
+namespace {
+
+constexpr std::size_t deepest = 1'000;  // the envelope's limit holds before this one
+
+json::value value_from(std::string_view raw) {
+    json::parse_options options;
+    options.max_depth = deepest;
+    boost::system::error_code failed;
+    json::value parsed = json::parse(raw, failed, {}, options);
+    return failed ? json::value(nullptr) : parsed;
+}
+
+call_outcome failure_from(std::string_view raw_error) {
+    call_outcome outcome{.status = call_status::failed, .code = error_code::internal_error};
+    const json::value parsed = value_from(raw_error);
+    if (!parsed.is_object()) return outcome;
+    const json::object& error = parsed.get_object();
+    if (const auto* code = error.if_contains("code"); code != nullptr && code->is_int64()) {
+        outcome.code = static_cast<int>(code->get_int64());
+    }
+    if (const auto* message = error.if_contains("message"); message != nullptr && message->is_string()) {
+        outcome.message = std::string(message->get_string());
+    }
+    if (const auto* data = error.if_contains("data")) outcome.data = *data;
+    return outcome;
+}
+
+call_status status_of(cancel_cause cause) noexcept {
+    switch (cause) {
+        case cancel_cause::timeout: return call_status::timed_out;
+        case cancel_cause::disconnect: return call_status::disconnected;
+        default: return call_status::cancelled;
+    }
+}
+
+std::optional<double> number_in(const json::object& from, std::string_view key) {
+    const json::value* const found = from.if_contains(key);
+    if (found == nullptr || !found->is_number()) return std::nullopt;
+    return found->to_number<double>();
+}
+
+}  // namespace
+
+outgoing_call::outgoing_call(std::shared_ptr<conversation> in, settings what, std::int64_t id, active_request request)
+    : conversation_(std::move(in)), settings_(std::move(what)), id_(id), request_(std::move(request)) {
+    if (request_) token_ = request_.token();
+}
+
+outgoing_call::~outgoing_call() = default;
+
+void outgoing_call::watch() { callback_.emplace(token_, on_cancelled{this}); }
+
+bool outgoing_call::cancel(cancel_cause cause, std::string_view why) {
+    if (settled()) return false;
+    const auto result = token_.state()->cancel(cause, why, std::chrono::steady_clock::now());
+    if (!result.accepted() && !conversation_->here()) wait();  // whoever won is about to settle it
+    return result.accepted();
+}
+
+void outgoing_call::wait() const { settled_.wait(false, std::memory_order_acquire); }
+
+bool outgoing_call::then(std::function<void()> go_on) {
+    const std::lock_guard lock(mutex_);
+    if (settled()) return false;
+    then_ = std::move(go_on);
+    return true;
+}
+
+void outgoing_call::settle(call_outcome outcome) {
+    std::function<void()> go_on;
+    {
+        const std::lock_guard lock(mutex_);
+        outcome_ = std::move(outcome);
+        settled_.store(true, std::memory_order_release);
+        go_on = std::move(then_);
+    }
+    settled_.notify_all();
+    if (go_on) conversation_->post(std::move(go_on));
+}
+
+void outgoing_call::on_cancel() noexcept {
+    settle({.status = status_of(token_.cause()), .message = std::string(token_.why().text())});
+    if (const auto self = weak_from_this().lock()) {
+        conversation_->post([self] { self->conversation_->give_up(*self); });
+    }
+}
+
+void outgoing_call::answered(const envelope& message) {
+    if (!request_.begin_response()) return;  // SND-1: a late answer is dropped quietly
+    if (message.kind == message_kind::error) {
+        settle(failure_from(message.raw_error));
+    } else {
+        settle({.status = call_status::completed, .result = value_from(message.raw_result)});
+    }
+}
+
+void outgoing_call::progressed(const envelope& message) {
+    if (request_.state() != request_state::running) return;
+    if (settings_.progress_restarts_idle) request_.progress(std::chrono::steady_clock::now());
+    if (!settings_.on_progress) return;
+    const json::value parsed = value_from(message.raw_params);
+    if (!parsed.is_object()) return;
+    const json::object& params = parsed.get_object();
+    const auto progress = number_in(params, "progress");
+    if (!progress) return;
+    const json::value* const text = params.if_contains("message");
+    settings_.on_progress(
+        {.progress = *progress,
+         .total = number_in(params, "total"),
+         .message = text != nullptr && text->is_string() ? std::string_view(text->get_string()) : std::string_view()});
+}
+
+}  // namespace andon::detail

@@ -1,0 +1,84 @@
+// A request of ours, until it is answered or given up.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "andon/client/call_outcome.hpp"
+#include "andon/core/active_request.hpp"
+#include "andon/core/cancel_callback.hpp"
+#include "andon/wire/envelope.hpp"
+#include "andon/wire/message.hpp"
+
+namespace andon::detail {
+
+class conversation;
+
+/// Two parties want to end it: the loop, with the peer's answer, and whoever cancels: the caller, its deadline, the
+/// parent's cancel, the end of the session. The request's state word says who won, and the winner alone writes the
+/// outcome:
+///
+///     loop:      begin_response() ──won──► outcome = the answer ──► settled
+///     canceller: cancel() ──accepted──► (callback, on that thread) outcome = why ──► settled ──► posts: tell the peer
+///
+/// Only the loop ends the record, and only the loop writes to the peer, so that the cancel is written behind the
+/// request and never before it. A call that is cancelled before the loop has sent it is never sent.
+class outgoing_call : public std::enable_shared_from_this<outgoing_call> {
+public:
+    struct settings {
+        std::string method;
+        json::object params{};
+        std::optional<std::string> log_level{};
+        bool progress_restarts_idle = true;
+        std::function<void(const progress_update&)> on_progress{};
+    };
+
+    outgoing_call(std::shared_ptr<conversation> in, settings what, std::int64_t id, active_request request);
+    outgoing_call(const outgoing_call&) = delete;
+    outgoing_call& operator=(const outgoing_call&) = delete;
+    ~outgoing_call();
+
+    /// Any thread. True: this cancel is the one that stands, and the outcome is there.
+    bool cancel(cancel_cause cause, std::string_view why);
+    /// Any thread but the loop's: until it is settled.
+    void wait() const;
+    [[nodiscard]] bool settled() const noexcept { return settled_.load(std::memory_order_acquire); }
+    /// Once settled.
+    [[nodiscard]] call_outcome& outcome() noexcept { return outcome_; }
+    /// Goes on, on the loop's thread, when it is settled. False: it is settled already.
+    [[nodiscard]] bool then(std::function<void()> go_on);
+
+    [[nodiscard]] std::int64_t id() const noexcept { return id_; }
+
+private:
+    friend class conversation;
+
+    void watch();                              // after construction: its cancel is ours to report
+    void answered(const envelope& message);    // loop
+    void progressed(const envelope& message);  // loop
+    void on_cancel() noexcept;                 // the cancelling thread
+    void settle(call_outcome outcome);         // the winner
+
+    struct on_cancelled {
+        outgoing_call* call;
+        void operator()() const noexcept { call->on_cancel(); }
+    };
+
+    std::shared_ptr<conversation> conversation_;
+    settings settings_;
+    std::int64_t id_;
+    active_request request_;  // the loop's
+    cancel_token token_;      // everybody's
+    std::optional<cancel_callback<on_cancelled>> callback_;
+    std::mutex mutex_;
+    std::function<void()> then_;
+    call_outcome outcome_;
+    std::atomic<bool> settled_ = false;
+};
+
+}  // namespace andon::detail

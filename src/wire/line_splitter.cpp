@@ -1,0 +1,60 @@
+#include "andon/wire/line_splitter.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace andon {
+namespace {
+
+bool is_blank(std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+}
+
+}  // namespace
+
+line_splitter::line_splitter(std::size_t longest_line)
+    : longest_line_(longest_line), bytes_(new char[capacity_ + padding]()) {}
+
+std::span<char> line_splitter::room() {
+    if (begin_ == end_) {
+        begin_ = scanned_ = end_ = 0;
+    }
+    if (capacity_ - end_ < least_room) {
+        const std::size_t held = end_ - begin_;
+        if (held + least_room > capacity_ / 2) {  // else moving what is there makes room enough
+            capacity_ *= 2;
+            std::unique_ptr<char[]> larger(new char[capacity_ + padding]());
+            std::memcpy(larger.get(), bytes_.get() + begin_, held);
+            bytes_ = std::move(larger);
+        } else {
+            std::memmove(bytes_.get(), bytes_.get() + begin_, held);
+        }
+        scanned_ -= begin_;
+        begin_ = 0;
+        end_ = held;
+    }
+    return {bytes_.get() + end_, capacity_ - end_};
+}
+
+std::optional<line_splitter::line> line_splitter::next() noexcept {
+    while (scanned_ < end_) {
+        const char* const found = static_cast<const char*>(std::memchr(bytes_.get() + scanned_, '\n', end_ - scanned_));
+        const std::size_t at = found == nullptr ? end_ : static_cast<std::size_t>(found - bytes_.get());
+        scanned_ = found == nullptr ? at : at + 1;
+        if (at - begin_ > longest_line_) dropping_ = true;
+        if (found == nullptr) {
+            if (dropping_) begin_ = end_;  // nobody will want it
+            return std::nullopt;
+        }
+        const std::string_view text(bytes_.get() + begin_, at - begin_);
+        begin_ = at + 1;
+        if (dropping_) {
+            dropping_ = false;
+            return line{{}, true};
+        }
+        if (!is_blank(text)) return line{text};
+    }
+    return std::nullopt;
+}
+
+}  // namespace andon
