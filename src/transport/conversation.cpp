@@ -80,7 +80,6 @@ void conversation::take(peer_step step) {
             const auto call = static_cast<outgoing_call*>(step.context)->shared_from_this();
             outgoing_.erase(call->id());
             call->answered(*step.message);
-            call->request_.finish(now());
             break;
         }
         case next_step::progress: {
@@ -115,10 +114,10 @@ std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings wha
     const auto call =
         std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request));
     if (!begun) {
-        call->settle(
-            {.status = begun.refusal == begin_refusal::session_closed ? call_status::disconnected : call_status::failed,
-             .code = error_code::internal_error,
-             .message = std::string(to_string(begun.refusal))});
+        const bool closed = begun.refusal == begin_refusal::session_closed;
+        static_cast<void>(call->settle({.status = closed ? call_status::disconnected : call_status::failed,
+                                        .code = error_code::internal_error,
+                                        .message = std::string(to_string(begun.refusal))}));
         return call;
     }
     call->watch();
@@ -143,7 +142,7 @@ void conversation::start(outgoing_call& call) {
 
 void conversation::give_up(outgoing_call& call) {
     const std::string bytes = peer_.cancel(call.id(), call.outcome_.message);
-    if (!bytes.empty() && !closed_) send(bytes);
+    if (!bytes.empty() && !closed_ && call.settings_.cancellable) send(bytes);
     outgoing_.erase(call.id());
     call.request_.finish(now());
 }

@@ -74,7 +74,7 @@ bool outgoing_call::then(std::function<void()> go_on) {
     return true;
 }
 
-void outgoing_call::settle(call_outcome outcome) {
+std::function<void()> outgoing_call::settle(call_outcome outcome) {
     std::function<void()> go_on;
     {
         const std::lock_guard lock(mutex_);
@@ -83,23 +83,29 @@ void outgoing_call::settle(call_outcome outcome) {
         go_on = std::move(then_);
     }
     settled_.notify_all();
-    if (go_on) conversation_->post(std::move(go_on));
+    return go_on;
 }
 
 void outgoing_call::on_cancel() noexcept {
-    settle({.status = status_of(token_.cause()), .message = std::string(token_.why().text())});
+    auto go_on = settle({.status = status_of(token_.cause()), .message = std::string(token_.why().text())});
+    // Not here: whatever goes on may let go of us, and we are inside our own callback.
     if (const auto self = weak_from_this().lock()) {
-        conversation_->post([self] { self->conversation_->give_up(*self); });
+        conversation_->post([self, go_on = std::move(go_on)] {
+            self->conversation_->give_up(*self);
+            if (go_on) go_on();
+        });
     }
 }
 
 void outgoing_call::answered(const envelope& message) {
-    if (!request_.begin_response()) return;  // SND-1: a late answer is dropped quietly
-    if (message.kind == message_kind::error) {
-        settle(failure_from(message.raw_error));
-    } else {
-        settle({.status = call_status::completed, .result = value_from(message.raw_result)});
-    }
+    const bool waited_for = request_.begin_response();
+    request_.finish(std::chrono::steady_clock::now());
+    if (!waited_for) return;  // SND-1: a late answer is dropped quietly
+    const auto go_on =
+        settle(message.kind == message_kind::error
+                   ? failure_from(message.raw_error)
+                   : call_outcome{.status = call_status::completed, .result = value_from(message.raw_result)});
+    if (go_on) go_on();
 }
 
 void outgoing_call::progressed(const envelope& message) {

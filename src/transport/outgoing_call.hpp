@@ -34,6 +34,7 @@ public:
         std::string method;
         json::object params{};
         std::optional<std::string> log_level{};
+        bool cancellable = true;  // on the wire
         bool progress_restarts_idle = true;
         std::function<void(const progress_update&)> on_progress{};
     };
@@ -62,7 +63,8 @@ private:
     void answered(const envelope& message);    // loop
     void progressed(const envelope& message);  // loop
     void on_cancel() noexcept;                 // the cancelling thread
-    void settle(call_outcome outcome);         // the winner
+    /// The winner. Gives what is to go on then, on the loop.
+    [[nodiscard]] std::function<void()> settle(call_outcome outcome);
 
     struct on_cancelled {
         outgoing_call* call;

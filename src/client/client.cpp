@@ -1,0 +1,168 @@
+#include "andon/client/client.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+#include "client/client_session.hpp"
+#include "client/pending_state.hpp"
+
+namespace andon {
+namespace {
+
+int duplicate(int fd) {
+    const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) throw std::system_error(errno, std::generic_category(), "the server's pipes");
+    return copy;
+}
+
+}  // namespace
+
+struct client::state {
+    state(client_options options, std::unique_ptr<transport> over, std::unique_ptr<process_tree> started)
+        : session(std::make_shared<detail::client_session>(std::move(options), std::move(over))),
+          tree(std::move(started)) {}
+
+    void listen_to_stderr();
+
+    std::shared_ptr<detail::client_session> session;
+    std::unique_ptr<process_tree> tree;
+    std::unique_ptr<detail::event_loop::watch> errors;
+    std::thread thread;
+    std::mutex closing;
+    bool closed = false;
+};
+
+/// On the loop.
+void client::state::listen_to_stderr() {
+    errors->when(detail::event_loop::readiness::readable, [this] {
+        std::array<char, 16 * 1024> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+        const ssize_t got = ::read(tree->err(), buffer.data(), buffer.size());
+        if (got > 0) session->options().on_stderr({buffer.data(), static_cast<std::size_t>(got)});
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return errors.reset();
+        listen_to_stderr();
+    });
+}
+
+client::client(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+client::client(client&&) noexcept = default;
+client& client::operator=(client&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+}
+client::~client() {
+    if (state_) close();
+}
+
+client client::spawn(const command& what, client_options options) {
+    const process_stdio streams{
+        .in = stdio::pipe, .out = stdio::pipe, .err = options.on_stderr ? stdio::pipe : stdio::inherit};
+    auto tree = std::make_unique<process_tree>(process_tree::start(what, streams));
+    const int from = duplicate(tree->out());
+    auto over = descriptor_transport(from, duplicate(tree->in()), options.lines);
+    tree->close_out();
+    tree->close_in();
+    return begin(std::move(over), std::move(options), std::move(tree));
+}
+
+client client::connect(std::unique_ptr<transport> over, client_options options) {
+    return begin(std::move(over), std::move(options), nullptr);
+}
+
+client client::begin(std::unique_ptr<transport> over, client_options options, std::unique_ptr<process_tree> tree) {
+    client made(std::make_shared<state>(std::move(options), std::move(over), std::move(tree)));
+    state* const s = made.state_.get();
+    s->session->loop().post([s] {
+        if (s->tree && s->tree->err() >= 0) {
+            s->errors = std::make_unique<detail::event_loop::watch>(s->session->loop(), s->tree->err());
+            s->listen_to_stderr();
+        }
+        s->session->talk().open();
+    });
+    s->thread = std::thread([s] { s->session->loop().run(); });
+    s->session->wait_until_established();
+    return made;
+}
+
+pending_call client::request(std::string_view method, json::object params, call_options options) {
+    if (method == "initialize") throw std::invalid_argument("initialize is the client's own business");
+    auto pending = std::make_shared<detail::pending_state>(state_->session, std::string(method), std::move(params),
+                                                           std::move(options));
+    pending->start();
+    return pending_call(std::move(pending));
+}
+
+pending_call client::call_tool(std::string_view name, json::object arguments, call_options options) {
+    return request("tools/call", {{"name", name}, {"arguments", std::move(arguments)}}, std::move(options));
+}
+
+pending_call client::get_prompt(std::string_view name, json::object arguments, call_options options) {
+    return request("prompts/get", {{"name", name}, {"arguments", std::move(arguments)}}, std::move(options));
+}
+
+pending_call client::read_resource(std::string_view uri, call_options options) {
+    return request("resources/read", {{"uri", uri}}, std::move(options));
+}
+
+void client::notify(std::string_view method, const json::object& params) {
+    state_->session->talk().send(notification_message(method, params));
+}
+
+json::array client::list(std::string_view method, std::string_view member) {
+    constexpr std::size_t most_pages = 10'000;  // a server whose cursors lead in a circle
+    json::array all;
+    json::object params;
+    for (std::size_t page = 0; page < most_pages; ++page) {
+        const pending_call pending = request(method, params);
+        const json::object& result = pending.value().as_object();
+        const json::value* const items = result.if_contains(member);
+        if (items == nullptr || !items->is_array()) {
+            throw std::runtime_error("the server's answer to " + std::string(method) + " has no " +
+                                     std::string(member));
+        }
+        for (const json::value& item : items->get_array()) all.push_back(item);
+        const json::value* const next = result.if_contains("nextCursor");
+        if (next == nullptr || next->is_null()) return all;
+        params["cursor"] = *next;
+    }
+    throw std::runtime_error("the server's list has no end");
+}
+
+json::array client::list_tools() { return list("tools/list", "tools"); }
+json::array client::list_prompts() { return list("prompts/list", "prompts"); }
+json::array client::list_resources() { return list("resources/list", "resources"); }
+json::array client::list_resource_templates() { return list("resources/templates/list", "resourceTemplates"); }
+
+revision client::speaks() const noexcept { return state_->session->server().speaks(); }
+const json::object& client::server_info() const noexcept { return state_->session->server().their_implementation(); }
+const json::object& client::server_capabilities() const noexcept {
+    return state_->session->server().their_capabilities();
+}
+const std::string& client::instructions() const noexcept { return state_->session->server().their_instructions(); }
+in_flight& client::requests() noexcept { return state_->session->table(); }
+
+void client::close() {
+    const std::lock_guard lock(state_->closing);
+    if (std::exchange(state_->closed, true)) return;
+    auto& session = *state_->session;
+    session.loop().post([&session] { session.talk().close(cancel_cause::shutdown, "the client is leaving"); });
+    if (state_->tree) {
+        // Its standard input is closed then: most servers leave by themselves.
+        if (!state_->tree->wait(session.options().leave_within)) {
+            state_->tree->terminate();
+            state_->tree->wait();
+        }
+    }
+    session.loop().post([this] {
+        state_->errors.reset();
+        state_->session->loop().stop();
+    });
+    state_->thread.join();
+    session.turns().stop();
+}
+
+}  // namespace andon
