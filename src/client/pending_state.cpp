@@ -89,7 +89,10 @@ bool pending_state::cancel(cancel_cause cause, std::string_view why) {
         cancel_wanted_ = given_up(cause, why);
         current = current_;
     }
-    if (current && current->cancel(cause, why)) return settle(current->outcome());
+    if (current && current->cancel(cause, why)) {
+        settle(given_up(cause, why));  // unless the loop, which hears of it too, was faster
+        return true;
+    }
     if (!current && settle(given_up(cause, why))) {
         thinking_.cancel(cause, why, now());
         return true;

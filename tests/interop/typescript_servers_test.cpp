@@ -1,0 +1,179 @@
+// Our client against servers in the official TypeScript SDKs: they are stopped, timed out and left.
+#include <gtest/gtest.h>
+
+#include <andon/client/client.hpp>
+#include <boost/json/serialize.hpp>
+#include <condition_variable>
+#include <filesystem>
+#include <future>
+#include <mutex>
+
+#include "core/named_case.hpp"
+
+namespace andon {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 30s;
+const std::string peers = ANDON_PEERS;
+
+/// What a server writes to standard error, as somebody waits for it.
+class marks {
+public:
+    void add(std::string_view piece) {
+        const std::lock_guard lock(mutex_);
+        text_ += piece;
+        changed_.notify_all();
+    }
+    [[nodiscard]] bool wait_for(const std::string& mark) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, patience, [&] { return text_.find(mark + ' ') != std::string::npos; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::string text_;
+};
+
+struct server_case {
+    std::string name;
+    std::string program;
+    std::vector<revision> revisions;
+    revision expected;
+};
+
+class typescript_server : public testing::TestWithParam<server_case> {
+protected:
+    void SetUp() override {
+        if (!std::filesystem::exists(peers + "/node_modules")) {
+            GTEST_SKIP() << "left out: peers/typescript is not installed (peers/typescript/install.sh)";
+        }
+    }
+    [[nodiscard]] client start(client_options options = {}) {
+        options.revisions = GetParam().revisions;
+        options.on_stderr = [this](std::string_view piece) { marks_.add(piece); };
+        return client::spawn(
+            {.argv = {"node", peers + '/' + GetParam().program}, .environment = {{"ANDON_MARKS", "1"}}}, options);
+    }
+    marks marks_;
+};
+
+std::string text_of(const call_outcome& outcome) {
+    return std::string(outcome.result.at("content").at(0).at("text").as_string());
+}
+
+TEST_P(typescript_server, is_found_to_speak_its_revision_and_answers) {
+    auto client = start();
+    EXPECT_EQ(client.speaks(), GetParam().expected);
+    EXPECT_GE(client.list_tools().size(), 7U);
+    const auto pending = client.call_tool("echo", {{"text", "Grüße"}});
+    ASSERT_EQ(pending.get().status, call_status::completed) << pending.get().message;
+    EXPECT_EQ(text_of(pending.get()), "Grüße");
+}
+
+TEST_P(typescript_server, SND_2_SND_3_a_cancel_reaches_the_handler_and_the_caller_does_not_wait) {
+    auto client = start();
+    auto pending = client.call_tool("park", {{"key", "p"}});
+    ASSERT_TRUE(marks_.wait_for("@start p"));
+    EXPECT_TRUE(pending.cancel("the user pressed Stop"));
+    EXPECT_TRUE(pending.done());
+    EXPECT_EQ(pending.get().status, call_status::cancelled);
+    EXPECT_EQ(pending.get().message, "the user pressed Stop");
+    EXPECT_TRUE(marks_.wait_for("@cancel p"));
+    EXPECT_EQ(client.call_tool("echo", {{"text", "on"}}).get().status, call_status::completed);
+}
+
+TEST_P(typescript_server, TIME_2_a_timeout_reaches_the_handler) {
+    auto client = start();
+    const auto pending = client.call_tool("park", {{"key", "t"}}, {.timeout = 300ms});
+    EXPECT_EQ(pending.get().status, call_status::timed_out);
+    EXPECT_TRUE(marks_.wait_for("@start t"));
+    EXPECT_TRUE(marks_.wait_for("@cancel t"));
+}
+
+TEST_P(typescript_server, TIME_3_TIME_4_progress_keeps_a_call_alive_until_its_maximum) {
+    auto client = start();
+    std::atomic<int> seen = 0;
+    const auto pending =
+        client.call_tool("wait", {{"ms", 60'000}, {"tick_ms", 20}, {"key", "m"}},
+                         {.timeout = 10s, .max_timeout = 1s, .on_progress = [&](const progress_update&) { ++seen; }});
+    EXPECT_EQ(pending.get().status, call_status::timed_out);
+    EXPECT_GT(seen, 0);
+    EXPECT_TRUE(marks_.wait_for("@cancel m"));
+}
+
+TEST_P(typescript_server, SND_1_what_a_handler_sends_after_its_cancel_is_dropped) {
+    auto client = start();
+    std::promise<void> first;
+    auto pending = client.call_tool("wait_ignore", {{"ms", 200}, {"tick_ms", 5}, {"key", "i"}},
+                                    {.on_progress = [&, told = false](const progress_update&) mutable {
+                                        if (!std::exchange(told, true)) first.set_value();
+                                    }});
+    ASSERT_EQ(first.get_future().wait_for(patience), std::future_status::ready);
+    pending.cancel();
+    EXPECT_TRUE(marks_.wait_for("@end i"));
+    EXPECT_EQ(client.call_tool("echo", {{"text", "on"}}).get().status, call_status::completed);
+    EXPECT_EQ(pending.get().status, call_status::cancelled);
+}
+
+TEST_P(typescript_server, a_dropped_call_is_cancelled) {
+    auto client = start();
+    {
+        const auto dropped = client.call_tool("park", {{"key", "d"}});
+        ASSERT_TRUE(marks_.wait_for("@start d"));
+    }
+    EXPECT_TRUE(marks_.wait_for("@cancel d"));
+}
+
+TEST_P(typescript_server, asks_and_its_question_goes_with_the_call) {
+    std::promise<void> asked;
+    std::promise<cancel_cause> taken_back;
+    client_options options;
+    options.on_sampling = [&](const json::object&, const cancel_token& token) -> json::object {
+        asked.set_value();
+        token.wait();
+        taken_back.set_value(token.cause());
+        token.throw_if_cancelled();
+        return {};
+    };
+    auto client = start(options);
+    auto pending = client.call_tool("ask", {{"key", "a"}});
+    ASSERT_EQ(asked.get_future().wait_for(patience), std::future_status::ready);
+    EXPECT_TRUE(pending.cancel("Stop"));
+    EXPECT_EQ(taken_back.get_future().wait_for(patience), std::future_status::ready);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    interop, typescript_server,
+    testing::Values(server_case{"v1", "v1_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_legacy},
+                    server_case{"v1_2025_03_26", "v1_server.mjs", {revision::v2025_03_26}, revision::v2025_03_26},
+                    server_case{"v2", "v2_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_modern},
+                    server_case{"v2_legacy", "v2_server.mjs", {newest_legacy}, newest_legacy}),
+    by_name());
+
+TEST(server_everything, runs_a_long_operation_until_it_is_stopped) {
+    const std::string program = peers + "/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    if (!std::filesystem::exists(program)) GTEST_SKIP() << "left out: peers/typescript is not installed";
+    auto client = client::spawn({.argv = {"node", program, "stdio"}}, {.on_stderr = [](std::string_view) {}});
+    const json::array tools = client.list_tools();
+    std::string name;
+    for (const json::value& tool : tools) {
+        const std::string each(tool.at("name").as_string());
+        if (each.find("ong") != std::string::npos && each.find("unning") != std::string::npos) name = each;
+    }
+    ASSERT_FALSE(name.empty()) << json::serialize(tools);
+    std::promise<void> first;
+    auto pending = client.call_tool(name, {{"duration", 60}, {"steps", 600}},
+                                    {.on_progress = [&, told = false](const progress_update&) mutable {
+                                        if (!std::exchange(told, true)) first.set_value();
+                                    }});
+    ASSERT_EQ(first.get_future().wait_for(patience), std::future_status::ready);
+    EXPECT_TRUE(pending.cancel("Stop"));
+    EXPECT_EQ(pending.get().status, call_status::cancelled);
+    EXPECT_EQ(client.call_tool("echo", {{"message", "on"}}).get().status, call_status::completed);
+}
+
+}  // namespace
+}  // namespace andon
