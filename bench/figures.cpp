@@ -50,13 +50,29 @@ void figures::at_least(std::string_view name, double value, double bar, std::str
     add(name, value, "at least", bar, unit, value >= bar);
 }
 
+void figures::above(std::string_view name, double value, double bar, std::string_view unit) {
+    add(name, value, "more than", bar, unit, value > bar);
+}
+
+void figures::below(std::string_view name, double value, double bar, std::string_view unit) {
+    add(name, value, "less than", bar, unit, value < bar);
+}
+
+void figures::left_out(std::string_view name, std::string_view reason) {
+    std::printf("%.*s: left out (%.*s)\n", static_cast<int>(name.size()), name.data(), static_cast<int>(reason.size()),
+                reason.data());
+    ++left_out_;
+}
+
 void figures::note(std::string_view name, double value, std::string_view unit) {
     std::printf("  %.*s: %.2f%.*s\n", static_cast<int>(name.size()), name.data(), value, static_cast<int>(unit.size()),
                 unit.data());
 }
 
 int figures::finish(std::string_view group) const {
-    std::printf("%.*s: %d figures ok, %d short\n", static_cast<int>(group.size()), group.data(), met_, short_);
+    std::printf("%.*s: %d figures ok, %d short", static_cast<int>(group.size()), group.data(), met_, short_);
+    if (left_out_ != 0) std::printf(", %d left out", left_out_);
+    std::printf("\n");
     return short_ == 0 ? 0 : 1;
 }
 

@@ -29,6 +29,10 @@ class figures {
 public:
     void at_most(std::string_view name, double value, double bar, std::string_view unit = "");
     void at_least(std::string_view name, double value, double bar, std::string_view unit = "");
+    void above(std::string_view name, double value, double bar, std::string_view unit = "");
+    void below(std::string_view name, double value, double bar, std::string_view unit = "");
+    /// A figure that could not be measured, and why.
+    void left_out(std::string_view name, std::string_view reason);
     /// A figure that has no bar: context for the others.
     static void note(std::string_view name, double value, std::string_view unit = "");
 
@@ -41,6 +45,7 @@ private:
 
     int met_ = 0;
     int short_ = 0;
+    int left_out_ = 0;
 };
 
 }  // namespace andon::bench
