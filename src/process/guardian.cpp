@@ -268,7 +268,8 @@ private:
     bool kill_again() noexcept {
         const auto found = kill_descendants();
         signalled_ += found.fresh;
-        if (!command_over_) ::syscall(SYS_kill, -command_, SIGKILL);
+        // For where /proc shows us nothing. Not before all were found: they would be gone uncounted.
+        if (found.fresh == 0 && !command_over_) ::syscall(SYS_kill, -command_, SIGKILL);
         if (found.living > 0 && found.living == found.refused && now() - killing_since_ >= second) {
             finish(found.refused);
         }
