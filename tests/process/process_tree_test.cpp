@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -186,6 +187,28 @@ TEST(process_tree, the_guardian_holds_nothing_of_the_program_open) {
     ::close(ends[1]);
     EXPECT_EQ(read_all(ends[0]), "");
     ::close(ends[0]);
+}
+
+long private_kilobytes(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    const std::string name = "RssAnon:";
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(name)) return std::stol(line.substr(name.size()));
+    }
+    return -1;
+}
+
+TEST(process_tree, the_guardian_holds_no_memory_of_the_program) {
+    const std::vector<char> large(std::size_t{64} << 20, 'x');
+    auto tree = process_tree::start(shell("exec sleep 1000"));
+    const auto guardian = state_and_parent(tree.pid()).second;
+    const auto limit = time_point::clock::now() + patience;
+    while (private_kilobytes(guardian) > 32768 && time_point::clock::now() < limit) std::this_thread::yield();
+    EXPECT_LT(private_kilobytes(guardian), 32768);
+    EXPECT_GE(private_kilobytes(guardian), 0);
+    tree.terminate();
+    ASSERT_TRUE(tree.wait(patience));
+    EXPECT_EQ(tree.exited(), (exit_status{true, SIGTERM}));
 }
 
 std::size_t open_descriptors() {
