@@ -153,7 +153,8 @@ TEST(process_tree, the_command_starts_with_a_clean_slate) {
     sigaddset(&block, SIGUSR1);
     ::pthread_sigmask(SIG_BLOCK, &block, &mask);
     auto tree =
-        process_tree::start(shell("grep -E '^Sig(Blk|Ign)' /proc/self/status; [ $(ps -o pgid= $$) = $$ ] || exit 1\n"
+        process_tree::start(shell("grep -E '^Sig(Blk|Ign)' /proc/self/status; read -r pid name state parent group rest "
+                                  "</proc/$$/stat; [ $group = $$ ] || exit 1\n"
                                   "[ -e /proc/$$/fd/" +
                                   std::to_string(leaked) + " ] && exit 2; exit 0"));
     EXPECT_EQ(read_all(tree.out()), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
