@@ -22,23 +22,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "process/own_memory.hpp"
+
 namespace andon::detail {
 namespace {
 
-// Static memory that only a guardian ever touches; in the program itself these are pages that do not exist.
 struct found {
     pid_t pid;
     pid_t parent;
 };
 constexpr std::size_t most_found = 4096;  // what goes beyond is found by a later walk, when these are gone
-found tree[most_found];
-std::size_t tree_size;
-
 constexpr std::size_t most_pids = std::size_t{1} << 22;  // the kernel's own limit
-std::uint64_t signalled[most_pids / 64];
+
+// Static memory that only a guardian ever touches; in the program itself these are pages that do not exist.
+struct {
+    found tree[most_found];
+    std::size_t tree_size;
+    std::uint64_t signalled[most_pids / 64];
+} memory;
+auto& tree = memory.tree;
+auto& tree_size = memory.tree_size;
 
 std::uint64_t bit_of(pid_t pid) noexcept { return std::uint64_t{1} << (static_cast<std::size_t>(pid) % 64); }
-std::uint64_t& word_of(pid_t pid) noexcept { return signalled[static_cast<std::size_t>(pid) % most_pids / 64]; }
+std::uint64_t& word_of(pid_t pid) noexcept { return memory.signalled[static_cast<std::size_t>(pid) % most_pids / 64]; }
 
 class proc_path {
 public:
@@ -199,6 +205,7 @@ sweep_result sweep(int signal, depth how_deep) noexcept {
 sweep_result terminate_descendants() noexcept { return sweep(SIGTERM, depth::all); }
 sweep_result terminate_orphans() noexcept { return sweep(SIGTERM, depth::children); }
 sweep_result kill_descendants() noexcept { return sweep(SIGKILL, depth::all); }
+void keep_only_descendants_memory() noexcept { unmap_all_but(&memory, &memory + 1); }
 void forget_descendant(pid_t pid) noexcept { word_of(pid) &= ~bit_of(pid); }
 
 }  // namespace andon::detail

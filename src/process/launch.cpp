@@ -37,7 +37,7 @@ std::vector<std::string> environment_for(const command& what) {
     for (char** each = environ; each != nullptr && *each != nullptr; ++each) all.emplace_back(*each);
     for (const auto& [name, value] : what.environment) {
         std::erase_if(all, [&name = name](const std::string& ours) { return name_in(ours) == name; });
-        all.push_back(name + '=' + value);
+        all.emplace_back(name).append("=").append(value);
     }
     return all;
 }

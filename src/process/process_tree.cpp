@@ -90,7 +90,7 @@ std::int64_t in_nanoseconds(duration grace) {
 }
 
 std::string fault(const command& what, start_stage stage) {
-    const auto name = "cannot run '" + what.argv.front() + "'";
+    auto name = "cannot run '" + what.argv.front() + "'";
     switch (stage) {
         case start_stage::directory: return name + " in the directory '" + what.directory + "'";
         case start_stage::streams: return name + ": its standard streams";

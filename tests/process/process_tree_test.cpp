@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -152,7 +153,8 @@ TEST(process_tree, the_command_starts_with_a_clean_slate) {
     sigaddset(&block, SIGUSR1);
     ::pthread_sigmask(SIG_BLOCK, &block, &mask);
     auto tree =
-        process_tree::start(shell("grep -E '^Sig(Blk|Ign)' /proc/self/status; [ $(ps -o pgid= $$) = $$ ] || exit 1\n"
+        process_tree::start(shell("grep -E '^Sig(Blk|Ign)' /proc/self/status; read -r pid name state parent group rest "
+                                  "</proc/$$/stat; [ $group = $$ ] || exit 1\n"
                                   "[ -e /proc/$$/fd/" +
                                   std::to_string(leaked) + " ] && exit 2; exit 0"));
     EXPECT_EQ(read_all(tree.out()), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
@@ -186,6 +188,28 @@ TEST(process_tree, the_guardian_holds_nothing_of_the_program_open) {
     ::close(ends[1]);
     EXPECT_EQ(read_all(ends[0]), "");
     ::close(ends[0]);
+}
+
+long private_kilobytes(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    const std::string name = "RssAnon:";
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(name)) return std::stol(line.substr(name.size()));
+    }
+    return -1;
+}
+
+TEST(process_tree, the_guardian_holds_no_memory_of_the_program) {
+    const std::vector<char> large(std::size_t{64} << 20, 'x');
+    auto tree = process_tree::start(shell("exec sleep 1000"));
+    const auto guardian = state_and_parent(tree.pid()).second;
+    const auto limit = time_point::clock::now() + patience;
+    while (private_kilobytes(guardian) > 32768 && time_point::clock::now() < limit) std::this_thread::yield();
+    EXPECT_LT(private_kilobytes(guardian), 32768);
+    EXPECT_GE(private_kilobytes(guardian), 0);
+    tree.terminate();
+    ASSERT_TRUE(tree.wait(patience));
+    EXPECT_EQ(tree.exited(), (exit_status{true, SIGTERM}));
 }
 
 std::size_t open_descriptors() {
