@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "andon/server/call.hpp"
+#include "process/descriptor.hpp"
 #include "server/call_state.hpp"
-#include "transport/descriptor_transport.hpp"
 
 namespace andon {
 namespace {
@@ -60,7 +60,7 @@ void call::sleep_for(duration how_long) const {
 
 bool call::wait_readable(int fd, std::optional<duration> limit) const {
     must_not_be_loop(*state_, "wait_readable");
-    const detail::descriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), true);
+    const detail::descriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (wake.get() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     const cancel_callback waker(token(), [&] { ::eventfd_write(wake.get(), 1); });
     const auto deadline = limit ? std::optional(now() + *limit) : std::nullopt;

@@ -12,11 +12,6 @@
 namespace andon {
 namespace detail {
 
-void descriptor::close() noexcept {
-    if (fd_ >= 0 && owned_) ::close(fd_);
-    fd_ = -1;
-}
-
 descriptor for_writing(descriptor fd) {
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0 || S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode)) return fd;
@@ -24,7 +19,7 @@ descriptor for_writing(descriptor fd) {
     if (flags < 0 || (flags & O_NONBLOCK) != 0) return fd;
     const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
     const int again = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (again >= 0) return {again, true};
+    if (again >= 0) return descriptor(again);
     ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK);
     return fd;
 }
@@ -43,9 +38,8 @@ void descriptor_transport::open(event_loop& loop, events& to) {
     loop_ = &loop;
     events_ = &to;
     watch_in_ = std::make_unique<event_loop::watch>(loop, in_.get());
-    const bool same = in_.get() == out_.get();
-    watch_out_ = same ? nullptr : std::make_unique<event_loop::watch>(loop, out_.get());
-    if (!same) watch_out_->when(event_loop::readiness::broken, [this] { end("the peer closed its input"); });
+    watch_out_ = std::make_unique<event_loop::watch>(loop, out_.get());
+    watch_out_->when(event_loop::readiness::broken, [this] { end("the peer closed its input"); });
     read_later();
 }
 
@@ -102,9 +96,8 @@ void descriptor_transport::flush() {
     switch (outbox_.flush(out_.get())) {
         case outbox::flushed::all: return;
         case outbox::flushed::blocked: {
-            auto& watch = watch_out_ ? watch_out_ : watch_in_;
             blocked_ = true;
-            watch->when(event_loop::readiness::writable, [this] {
+            watch_out_->when(event_loop::readiness::writable, [this] {
                 blocked_ = false;
                 flush();
             });
@@ -132,13 +125,16 @@ void descriptor_transport::close() {
 }  // namespace detail
 
 std::unique_ptr<transport> stdio_transport(const transport_limits& limits) {
-    return std::make_unique<detail::descriptor_transport>(detail::descriptor(STDIN_FILENO, false),
-                                                          detail::descriptor(STDOUT_FILENO, false), limits);
+    // Copies: what is closed at the end are these, and whoever writes to standard output by mistake later gets no
+    // descriptor of somebody else's. Where one is closed already, reading or writing says so.
+    return std::make_unique<detail::descriptor_transport>(
+        detail::descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)),
+        detail::descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), limits);
 }
 
 std::unique_ptr<transport> descriptor_transport(int in, int out, const transport_limits& limits) {
-    return std::make_unique<detail::descriptor_transport>(detail::descriptor(in, true),
-                                                          detail::descriptor(out, in != out), limits);
+    const int other = in == out ? ::fcntl(out, F_DUPFD_CLOEXEC, 3) : out;
+    return std::make_unique<detail::descriptor_transport>(detail::descriptor(in), detail::descriptor(other), limits);
 }
 
 std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> transport_pair(const transport_limits& limits) {

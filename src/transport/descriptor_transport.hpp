@@ -6,32 +6,11 @@
 
 #include "andon/transport/transport.hpp"
 #include "andon/wire/line_splitter.hpp"
+#include "process/descriptor.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/outbox.hpp"
 
 namespace andon::detail {
-
-/// Owns a descriptor, or merely uses one.
-class descriptor {
-public:
-    descriptor() noexcept = default;
-    descriptor(int fd, bool owned) noexcept : fd_(fd), owned_(owned) {}
-    descriptor(const descriptor&) = delete;
-    descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)), owned_(other.owned_) {}
-    descriptor& operator=(const descriptor&) = delete;
-    descriptor& operator=(descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        std::swap(owned_, other.owned_);
-        return *this;
-    }
-    ~descriptor() { close(); }
-    void close() noexcept;
-    [[nodiscard]] int get() const noexcept { return fd_; }
-
-private:
-    int fd_ = -1;
-    bool owned_ = false;
-};
 
 /// `fd` for writing without ever waiting. Making the description itself non-blocking would change it for everybody who
 /// shares it, such as the shell behind a terminal; so it is opened again where that can be done.

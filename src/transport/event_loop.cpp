@@ -8,7 +8,9 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 
 namespace andon::detail {
 
@@ -22,7 +24,20 @@ struct event_loop::engine {
     std::atomic<std::thread::id> thread{};
 };
 
-event_loop::event_loop() : engine_(std::make_unique<engine>()), wheel_(std::chrono::steady_clock::now()) {}
+namespace {
+
+/// Before the first descriptor of ours: one that took the number of a closed standard stream would be read and written
+/// as that stream.
+void fill_closed_standard_streams() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDWR));
+    }
+}
+
+}  // namespace
+
+event_loop::event_loop()
+    : engine_((fill_closed_standard_streams(), std::make_unique<engine>())), wheel_(std::chrono::steady_clock::now()) {}
 event_loop::~event_loop() = default;
 
 void event_loop::run() {
