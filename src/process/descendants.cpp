@@ -10,19 +10,19 @@
 // stranger get the number. So the signal goes through a pidfd, and only after a look, with the pidfd in hand, whether
 // whatever has the number now is still the child of the one below which it was found, or of ourselves.
 //
-// The arrays are plain ones, and all functions here are this file's own: an inline function of the standard library may
+// The arrays are plain ones, and all functions are these files' own: an inline function of the standard library may
 // be merged with a copy from a file that was compiled with sanitizers, and those must not be called after the fork.
 #include "process/descendants.hpp"
 
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "process/own_memory.hpp"
+#include "process/proc_directory.hpp"
 
 namespace andon::detail {
 namespace {
@@ -39,66 +39,33 @@ struct {
     found tree[most_found];
     std::size_t tree_size;
     std::uint64_t signalled[most_pids / 64];
+    std::uint64_t in_tree[most_pids / 64];
 } memory;
 auto& tree = memory.tree;
 auto& tree_size = memory.tree_size;
 
-std::uint64_t bit_of(pid_t pid) noexcept { return std::uint64_t{1} << (static_cast<std::size_t>(pid) % 64); }
-std::uint64_t& word_of(pid_t pid) noexcept { return memory.signalled[static_cast<std::size_t>(pid) % most_pids / 64]; }
-
-class proc_path {
+// A bit for each pid.
+class pid_set {
 public:
-    proc_path& add(const char* text) noexcept {
-        while (*text != '\0' && size_ + 1 < sizeof text_) text_[size_++] = *text++;
-        text_[size_] = '\0';
-        return *this;
-    }
-    proc_path& add(pid_t number) noexcept {
-        char digits[12];
-        std::size_t at = sizeof digits;
-        digits[--at] = '\0';
-        do {
-            digits[--at] = static_cast<char>('0' + number % 10);
-            number /= 10;
-        } while (number > 0);
-        return add(digits + at);
-    }
-    [[nodiscard]] int open(int flags) const noexcept {
-        return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, text_, flags | O_RDONLY | O_CLOEXEC));
-    }
+    explicit constexpr pid_set(std::uint64_t* words) noexcept : words_(words) {}
+    [[nodiscard]] bool has(pid_t pid) const noexcept { return (word(pid) & bit(pid)) != 0; }
+    void add(pid_t pid) const noexcept { word(pid) |= bit(pid); }
+    void remove(pid_t pid) const noexcept { word(pid) &= ~bit(pid); }
 
 private:
-    char text_[64];
-    std::size_t size_ = 0;
+    static std::uint64_t bit(pid_t pid) noexcept { return std::uint64_t{1} << (static_cast<std::size_t>(pid) % 64); }
+    [[nodiscard]] std::uint64_t& word(pid_t pid) const noexcept {
+        return words_[static_cast<std::size_t>(pid) % most_pids / 64];
+    }
+    std::uint64_t* words_;
 };
+constexpr pid_set signalled(memory.signalled);
+constexpr pid_set in_tree(memory.in_tree);
 
 void close_fd(int fd) noexcept { ::syscall(SYS_close, fd); }
 
 void remember(pid_t pid, pid_t parent) noexcept {
     if (tree_size < most_found) tree[tree_size++] = {pid, parent};
-}
-
-// Calls visit(number) for each entry of the directory that is a number.
-template <class Visit>
-void each_number_in(const proc_path& directory, Visit visit) noexcept {
-    const int fd = directory.open(O_DIRECTORY);
-    if (fd < 0) return;
-    constexpr std::size_t name_at = 19;  // in struct linux_dirent64: after inode, offset, length and type
-    alignas(8) char entries[8192];
-    for (;;) {
-        const auto size = ::syscall(SYS_getdents64, fd, entries, sizeof entries);
-        if (size <= 0) break;
-        for (long at = 0; at < size;) {
-            const char* entry = entries + at;
-            pid_t number = 0;
-            for (const char* digit = entry + name_at; *digit >= '0' && *digit <= '9'; ++digit) {
-                number = number * 10 + (*digit - '0');
-            }
-            if (number > 0) visit(number);
-            at += static_cast<unsigned char>(entry[16]) | static_cast<unsigned char>(entry[17]) << 8;
-        }
-    }
-    close_fd(fd);
 }
 
 // Zero if there is no such process.
@@ -139,15 +106,28 @@ bool add_children_of_thread(pid_t pid, pid_t thread) noexcept {
     return true;
 }
 
-void add_children(pid_t pid, bool lists) noexcept {
-    if (lists) {
-        each_number_in(proc_path().add("/proc/").add(pid).add("/task"),
-                       [pid](pid_t thread) noexcept { add_children_of_thread(pid, thread); });
-    } else {
-        each_number_in(proc_path().add("/proc"), [pid](pid_t other) noexcept {
-            if (parent_of(other) == pid) remember(other, pid);
+void add_children(pid_t pid) noexcept {
+    each_number_in(proc_path().add("/proc/").add(pid).add("/task"),
+                   [pid](pid_t thread, int) noexcept { add_children_of_thread(pid, thread); });
+}
+
+enum class depth { children, all };
+
+// Without the lists. Pids come in ascending order, and mostly a child's is above its parent's: one pass as a rule finds
+// everything, and another that there is nothing more.
+void add_by_parents(pid_t self, depth how_deep) noexcept {
+    std::size_t before = 0;
+    do {
+        before = tree_size;
+        each_number_in(proc_path().add("/proc"), [self, how_deep](pid_t pid, int) noexcept {
+            if (in_tree.has(pid) || tree_size == most_found) return;
+            const auto parent = parent_of(pid);
+            if (parent != self && (how_deep == depth::children || !in_tree.has(parent))) return;
+            remember(pid, parent);
+            in_tree.add(pid);
         });
-    }
+    } while (tree_size > before);
+    for (std::size_t i = 0; i < tree_size; ++i) in_tree.remove(tree[i].pid);
 }
 
 bool still_there(const found& process, pid_t self) noexcept {
@@ -168,11 +148,11 @@ void send(int signal, const found& process, pid_t self, sweep_result& result) no
     if (pidfd < 0) return;
     if (!over(pidfd) && still_there(process, self)) {
         ++result.living;
-        const bool fresh = (word_of(process.pid) & bit_of(process.pid)) == 0;
+        const bool fresh = !signalled.has(process.pid);
         if (fresh || signal == SIGKILL) {
             if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0) {
                 if (fresh) ++result.fresh;
-                word_of(process.pid) |= bit_of(process.pid);
+                signalled.add(process.pid);
                 if (signal != SIGKILL) ::syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, nullptr, 0);
             } else if (errno == EPERM) {
                 ++result.refused;
@@ -182,19 +162,17 @@ void send(int signal, const found& process, pid_t self, sweep_result& result) no
     close_fd(pidfd);
 }
 
-enum class depth { children, all };
-
 sweep_result sweep(int signal, depth how_deep) noexcept {
     sweep_result result{};
     const auto self = static_cast<pid_t>(::syscall(SYS_getpid));
     tree_size = 0;
     const bool lists = add_children_of_thread(self, self);
-    if (!lists) add_children(self, lists);
+    if (!lists) add_by_parents(self, how_deep);
     // To kill, at once: who has SIGKILL coming cannot fork, and a tree that grows while we walk it ends here. To ask,
     // only when all are known: whoever dies takes the way to its children with it.
     for (std::size_t next = 0; next < tree_size; ++next) {
         if (signal == SIGKILL) send(signal, tree[next], self, result);
-        if (how_deep == depth::all) add_children(tree[next].pid, lists);
+        if (lists && how_deep == depth::all) add_children(tree[next].pid);
     }
     for (std::size_t next = 0; next < tree_size && signal != SIGKILL; ++next) send(signal, tree[next], self, result);
     return result;
@@ -206,6 +184,6 @@ sweep_result terminate_descendants() noexcept { return sweep(SIGTERM, depth::all
 sweep_result terminate_orphans() noexcept { return sweep(SIGTERM, depth::children); }
 sweep_result kill_descendants() noexcept { return sweep(SIGKILL, depth::all); }
 void keep_only_descendants_memory() noexcept { unmap_all_but(&memory, &memory + 1); }
-void forget_descendant(pid_t pid) noexcept { word_of(pid) &= ~bit_of(pid); }
+void forget_descendant(pid_t pid) noexcept { signalled.remove(pid); }
 
 }  // namespace andon::detail

@@ -36,13 +36,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "process/descendants.hpp"
+#include "process/proc_directory.hpp"
 
 #ifdef __GLIBC__
 // vfork() under the name that sanitizers do not replace: in theirs they take locks.
@@ -75,9 +75,10 @@ void block_signals(std::uint64_t which, std::uint64_t* before) noexcept {
 
 void close_from(int first) noexcept {
     if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-    rlimit limit{};
-    ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit);
-    for (rlim_t fd = static_cast<rlim_t>(first); fd < limit.rlim_cur; ++fd) ::syscall(SYS_close, fd);
+    // Linux before 5.9. Up to the limit would not do: it may be a billion.
+    each_number_in(proc_path().add("/proc/self/fd"), [first](int fd, int reading) noexcept {
+        if (fd >= first && fd != reading) ::syscall(SYS_close, fd);
+    });
 }
 
 // A descriptor in the place that we want it in, whatever was there before.
