@@ -43,8 +43,10 @@ process_tree start_everything_server() {
 raw_client::raw_client(int in, int out, revision speaks, json::object capabilities)
     : replies(usual_replies()), in_(in), out_(out), speaks_(speaks), capabilities_(std::move(capabilities)) {}
 
-void raw_client::write(const json::object& message) {
-    const std::string line = json::serialize(message) + '\n';
+void raw_client::write(const json::object& message) { write_line(json::serialize(message)); }
+
+void raw_client::write_line(std::string line) {
+    line += '\n';
     for (std::string_view left = line; !left.empty();) {
         wait_for(out_, POLLOUT);
         const ssize_t wrote = ::write(out_, left.data(), left.size());

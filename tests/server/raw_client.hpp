@@ -21,6 +21,7 @@ public:
     /// Legacy revisions: shakes hands.
     json::object open();
 
+    void write_line(std::string line);
     /// Sends a request, and gives its id. `meta` goes into `_meta`, beside what the revision wants there.
     int send(std::string_view method, json::object params = {}, json::object meta = {});
     /// Waits for that answer. What comes before it is kept, and the server's requests are answered from `replies`.
