@@ -3,6 +3,10 @@
 #include <cstring>
 #include <iostream>
 
+#include "conformance_prompts.hpp"
+#include "conformance_questions.hpp"
+#include "conformance_resources.hpp"
+#include "conformance_tools.hpp"
 #include "work_tools.hpp"
 
 namespace {
@@ -28,6 +32,10 @@ int main(int argc, char** argv) try {
     }
     andon::server server({.name = "everything", .version = "0.1.0"});
     everything::add_work_tools(server);
+    everything::add_conformance_tools(server);
+    everything::add_conformance_questions(server);
+    everything::add_conformance_prompts(server);
+    everything::add_conformance_resources(server);
     server.serve_stdio();
 } catch (const std::exception& error) {
     std::cerr << "everything_server: " << error.what() << '\n';

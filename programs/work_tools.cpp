@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "answer_text.hpp"
 #include "marks.hpp"
 
 namespace everything {
@@ -116,11 +117,9 @@ andon::json::object question() {
 async<std::string> ask(key_arguments given, call& call) {
     mark("start", given.key);
     const auto noticed = call.on_cancel([&] { mark("cancel", given.key); });
-    const auto answer = co_await call.async_sample(question());
-    const auto* const content = answer.if_contains("content");
-    const auto* const text =
-        content != nullptr && content->is_object() ? content->get_object().if_contains("text") : nullptr;
-    co_return text != nullptr && text->is_string() ? std::string(text->get_string()) : std::string("no text");
+    const andon::json::value answer = co_await call.async_sample(question());
+    const std::string said = sampled_text(answer);
+    co_return said.empty() ? "no text" : said;
 }
 
 }  // namespace

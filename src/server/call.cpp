@@ -93,7 +93,7 @@ json::object answers_of_round(detail::input_round& round, std::vector<input_requ
         if (question.key.empty()) question.key = "question-" + std::to_string(++round.asked);
         const json::value* const known = round.answers.if_contains(question.key);
         if (known != nullptr && known->is_object()) {
-            answers[question.key] = *known;
+            answers[question.key] = round.used[question.key] = *known;
         } else {
             round.questions[question.key] =
                 json::object{{"method", question.method}, {"params", std::move(question.params)}};

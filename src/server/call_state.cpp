@@ -116,10 +116,11 @@ std::string call_state::error_line(int code, std::string_view message, const jso
 }
 
 std::string call_state::input_required() const {
-    json::object result{{"resultType", "input_required"}, {"inputRequests", round->questions}};
-    result["requestState"] =
-        session_->facilities().states.sealed(round->answers, round->request_digest, std::chrono::system_clock::now());
-    return result_message(facts_.raw_id, json::serialize(result));
+    const std::string state =
+        session_->facilities().states.sealed(round->used, round->request_digest, std::chrono::system_clock::now());
+    return result_message(facts_.raw_id, R"({"resultType":"input_required","_meta":)" + session_->raw_server_meta() +
+                                             R"(,"inputRequests":)" + json::serialize(round->questions) +
+                                             R"(,"requestState":)" + quoted(state) + '}');
 }
 
 std::string call_state::written(handler_result result) const {

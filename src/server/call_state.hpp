@@ -27,6 +27,7 @@ struct client_facts {
 /// What only a call that asks the client needs (2026-07-28): the answers that came with it, the questions it has.
 struct input_round {
     json::object answers;
+    json::object used;  // those of them that were asked for: they go along to the next round
     json::object questions;
     std::string request_digest;  // what the state of this request is bound to
     int asked = 0;               // questions that came without a key

@@ -174,8 +174,9 @@ void server_session::list_changed(offered kind) {
 
 begin_options server_session::options_for(const envelope& message) const {
     begin_options options;
-    if (message.method != "tools/call" || message.raw_name.size() < 2) return options;
-    const auto tool = facilities_->offers.find(offered::tool, message.raw_name.substr(1, message.raw_name.size() - 2));
+    if (message.method != "tools/call") return options;
+    const auto name = string_from_json(message.raw_name);
+    const auto tool = name ? facilities_->offers.find(offered::tool, *name) : nullptr;
     if (!tool) return options;
     options.limits.maximum = tool->limit;
     options.peer_may_cancel = !tool->uncancellable;

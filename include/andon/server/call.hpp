@@ -113,7 +113,8 @@ public:
 
     // To ask the client. Up to 2025-11-25 a request of ours goes to it, and is cancelled with this call. Since
     // 2026-07-28 there are none: the question becomes the answer of this call, the client calls again with what was
-    // asked, and the handler runs again from its beginning, up to here. Keep side effects behind the questions.
+    // asked, and the handler runs again from its beginning, up to here. Keep side effects behind the questions, and ask
+    // from one thread.
 
     [[nodiscard]] json::object sample(json::object params, std::string key = {}) const;
     [[nodiscard]] json::object elicit(json::object params, std::string key = {}) const;
