@@ -12,8 +12,8 @@ namespace andon {
 const cancel_token& call::token() const noexcept { return state_->token(); }
 std::stop_token call::stop_token() const { return state_->stop_token(); }
 std::optional<time_point> call::deadline() const noexcept { return state_->request().deadline(); }
-std::string_view call::raw_id() const noexcept { return state_->facts().raw_id; }
-std::string_view call::name() const noexcept { return state_->facts().name; }
+std::string_view call::raw_id() const noexcept { return state_->raw_id(); }
+std::string_view call::name() const noexcept { return state_->name(); }
 revision call::speaks() const noexcept { return state_->speaks(); }
 session_id call::session() const noexcept { return state_->talk().id(); }
 const json::object& call::client_capabilities() const noexcept { return state_->client().capabilities; }
@@ -40,7 +40,7 @@ void call::progress(double done, std::optional<double> total, std::string_view m
 
 void call::log(message_level level, const json::value& data, std::string_view logger) const {
     const bool per_request = state_->policy().log_level_per_request;
-    const auto from = per_request ? state_->facts().log_level : std::optional(state_->session().log_level());
+    const auto from = per_request ? state_->log_level() : std::optional(state_->session().log_level());
     if (!from || level < *from) return;
     json::object params{{"level", detail::to_string(level)}, {"data", data}};
     if (!logger.empty()) params["logger"] = logger;

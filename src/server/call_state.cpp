@@ -18,24 +18,28 @@ bool is_answered(cancel_cause cause) noexcept {
 
 }  // namespace
 
-call_state::call_state(std::shared_ptr<server_session> in, incoming_request request, request_facts facts,
+call_state::call_state(std::shared_ptr<server_session> in, incoming_request request, const request_facts& facts,
                        std::shared_ptr<const client_facts> client, std::shared_ptr<const handler_entry> entry,
                        json::value arguments)
     : turn(entry->run.coroutine ? kind::loop : kind::thread),
       session_(std::move(in)),
       incoming_(std::move(request)),
-      facts_(std::move(facts)),
+      texts_(std::string(facts.raw_id) + std::string(facts.raw_progress_token) + std::string(facts.uri)),
       client_(std::move(client)),
       entry_(std::move(entry)),
       arguments_(std::move(arguments)),
       token_(incoming_.request.token()),
-      view_(*this) {
+      view_(*this),
+      id_size_(static_cast<std::uint32_t>(facts.raw_id.size())),
+      token_size_(static_cast<std::uint32_t>(facts.raw_progress_token.size())),
+      log_level_(facts.log_level) {
     session_->facilities().call_began();
 }
 
 call_state::~call_state() {
     callback_.reset();
     if (coroutine_.frame) coroutine_.frame.destroy();
+    delete extras_.load();
     session_->facilities().call_ended();
 }
 
@@ -87,6 +91,7 @@ void call_state::run_coroutine() noexcept {
         fail(std::current_exception());
         return end();
     }
+    arguments_ = nullptr;  // the coroutine has its own
     coroutine_.promise->context = this;
     coroutine_.promise->over = [](void* self) noexcept { static_cast<call_state*>(self)->coroutine_over(); };
     coroutine_.frame.resume();
@@ -112,15 +117,15 @@ void call_state::finish_coroutine() noexcept {
 }
 
 std::string call_state::error_line(int code, std::string_view message, const json::value& data) const {
-    return error_message(facts_.raw_id, code, message, data);
+    return error_message(raw_id(), code, message, data);
 }
 
 std::string call_state::input_required() const {
     const std::string state =
         session_->facilities().states.sealed(round->used, round->request_digest, std::chrono::system_clock::now());
-    return result_message(facts_.raw_id, R"({"resultType":"input_required","_meta":)" + session_->raw_server_meta() +
-                                             R"(,"inputRequests":)" + json::serialize(round->questions) +
-                                             R"(,"requestState":)" + quoted(state) + '}');
+    return result_message(raw_id(), R"({"resultType":"input_required","_meta":)" + session_->raw_server_meta() +
+                                        R"(,"inputRequests":)" + json::serialize(round->questions) +
+                                        R"(,"requestState":)" + quoted(state) + '}');
 }
 
 std::string call_state::written(handler_result result) const {
@@ -128,7 +133,7 @@ std::string call_state::written(handler_result result) const {
     if (entry_->kind == offered::resource || entry_->kind == offered::resource_template) {
         for (json::value& each : result.contents) {
             json::object& contents = each.as_object();
-            if (!contents.contains("uri")) contents["uri"] = facts_.name;
+            if (!contents.contains("uri")) contents["uri"] = name();
             if (!contents.contains("mimeType")) contents["mimeType"] = entry_->mime_type;
         }
         result.raw_members = R"("contents":)" + json::serialize(result.contents);
@@ -138,15 +143,15 @@ std::string call_state::written(handler_result result) const {
         result.raw_members += R"(,"structuredContent":)" + result.raw_structured;
     }
     if (result.meta.empty()) {
-        return result_message(facts_.raw_id, whole_result(result.raw_members, rules, session_->raw_server_meta()));
+        return result_message(raw_id(), whole_result(result.raw_members, rules, session_->raw_server_meta()));
     }
     std::string raw_meta = json::serialize(result.meta);
     if (rules.result_type) {  // ours beside the handler's
         raw_meta.pop_back();
         raw_meta += ',' + session_->raw_server_meta().substr(1);
-        return result_message(facts_.raw_id, whole_result(result.raw_members, rules, raw_meta));
+        return result_message(raw_id(), whole_result(result.raw_members, rules, raw_meta));
     }
-    return result_message(facts_.raw_id, whole_result(R"("_meta":)" + raw_meta + ',' + result.raw_members, rules, {}));
+    return result_message(raw_id(), whole_result(R"("_meta":)" + raw_meta + ',' + result.raw_members, rules, {}));
 }
 
 void call_state::answer(std::string_view line) noexcept {
@@ -173,8 +178,8 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
     std::string line;
     const bool tool = entry_->kind == offered::tool;
     const auto tool_error = [&](std::string_view words) {
-        return result_message(facts_.raw_id, whole_result(tool_result::error(words).written().raw_members, policy(),
-                                                          session_->raw_server_meta()));
+        return result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members, policy(),
+                                                     session_->raw_server_meta()));
     };
     try {
         std::rethrow_exception(failure);
@@ -208,7 +213,7 @@ void call_state::end() noexcept {
 void call_state::on_cancel() noexcept {
     const cancel_cause cause = token_.cause();
     const reason why = token_.why();
-    std::string text = "request " + visible_text(facts_.raw_id, 64) + " (" + visible_text(request().label(), 128) +
+    std::string text = "request " + visible_text(raw_id(), 64) + " (" + visible_text(request().label(), 128) +
                        ") of session " + std::to_string(static_cast<std::uint64_t>(talk().id())) +
                        " cancelled: " + std::string(to_string(cause));
     if (!why.empty()) (text += ", ") += why.text();
@@ -220,17 +225,31 @@ void call_state::on_cancel() noexcept {
         answered_ = true;
         talk().answer(incoming_.batch,
                       entry_->kind == offered::tool
-                          ? result_message(facts_.raw_id, whole_result(tool_result::error(words).written().raw_members,
-                                                                       policy(), session_->raw_server_meta()))
+                          ? result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members,
+                                                                  policy(), session_->raw_server_meta()))
                           : error_line(error_code::internal_error, words));
     }
     if (session_->facilities().turns.withdraw(*this)) end();
 }
 
+std::string_view call_state::name() const noexcept {
+    const std::string_view uri = std::string_view(texts_).substr(id_size_ + token_size_);
+    return uri.empty() ? std::string_view(entry_->name) : uri;
+}
+
+call_state::extras& call_state::more() {
+    if (extras* const there = extras_.load(std::memory_order_acquire)) return *there;
+    auto made = std::make_unique<extras>();
+    extras* first = nullptr;
+    if (extras_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel)) return *made.release();
+    return *first;
+}
+
 std::stop_token call_state::stop_token() {
-    const std::lock_guard lock(mutex_);
-    if (!stopping_) stopping_ = std::make_unique<stop_on_cancel>(token_);
-    return stopping_->token();
+    extras& with = more();
+    const std::lock_guard lock(with.mutex);
+    if (!with.stopping) with.stopping = std::make_unique<stop_on_cancel>(token_);
+    return with.stopping->token();
 }
 
 void call_state::notice() noexcept {
@@ -246,11 +265,12 @@ void call_state::tell(std::string_view line) {
 }
 
 void call_state::progress(const progress_update& update) {
-    if (facts_.raw_progress_token.empty()) return;
-    const std::lock_guard lock(mutex_);
-    if (last_progress_ && update.progress <= *last_progress_) return;
-    last_progress_ = update.progress;
-    tell(progress_message(facts_.raw_progress_token, update, policy()));
+    if (raw_progress_token().empty()) return;
+    extras& with = more();
+    const std::lock_guard lock(with.mutex);
+    if (with.last_progress && update.progress <= *with.last_progress) return;
+    with.last_progress = update.progress;
+    tell(progress_message(raw_progress_token(), update, policy()));
 }
 
 }  // namespace andon::detail

@@ -47,13 +47,14 @@ struct input_needed {};
 class call_state final : public turn {
 public:
     struct request_facts {
-        std::string raw_id;
-        std::string name;  // of the tool or prompt, or the URI
-        std::string raw_progress_token;
+        std::string_view raw_id;
+        std::string_view raw_progress_token;
+        std::string_view uri;                    // of a resource
         std::optional<message_level> log_level;  // from which level on this request has log messages
     };
 
-    call_state(std::shared_ptr<server_session> in, incoming_request request, request_facts facts,
+    /// The facts are copied.
+    call_state(std::shared_ptr<server_session> in, incoming_request request, const request_facts& facts,
                std::shared_ptr<const client_facts> client, std::shared_ptr<const handler_entry> entry,
                json::value arguments);
 
@@ -66,7 +67,12 @@ public:
     [[nodiscard]] active_request& request() noexcept { return incoming_.request; }
     [[nodiscard]] server_session& session() noexcept { return *session_; }
     [[nodiscard]] conversation& talk() noexcept;
-    [[nodiscard]] const request_facts& facts() const noexcept { return facts_; }
+    [[nodiscard]] std::string_view raw_id() const noexcept { return std::string_view(texts_).substr(0, id_size_); }
+    [[nodiscard]] std::string_view raw_progress_token() const noexcept {
+        return std::string_view(texts_).substr(id_size_, token_size_);
+    }
+    [[nodiscard]] std::string_view name() const noexcept;
+    [[nodiscard]] std::optional<message_level> log_level() const noexcept { return log_level_; }
     [[nodiscard]] const client_facts& client() const noexcept { return *client_; }
     [[nodiscard]] const handler_entry& entry() const noexcept { return *entry_; }
     [[nodiscard]] revision speaks() const noexcept { return incoming_.speaks; }
@@ -100,6 +106,14 @@ private:
     void end() noexcept;
     void on_cancel() noexcept;
 
+    /// What few calls need, and ten thousand that wait do not pay for.
+    struct extras {
+        std::mutex mutex;
+        std::unique_ptr<stop_on_cancel> stopping;
+        std::optional<double> last_progress;
+    };
+    [[nodiscard]] extras& more();
+
     struct cancelled {
         call_state* state;
         void operator()() const noexcept { state->on_cancel(); }
@@ -107,16 +121,17 @@ private:
 
     std::shared_ptr<server_session> session_;
     incoming_request incoming_;
-    request_facts facts_;
+    std::string texts_;  // the id, the progress token, the URI
     std::shared_ptr<const client_facts> client_;
     std::shared_ptr<const handler_entry> entry_;
     json::value arguments_;
     cancel_token token_;
     call view_;
     coroutine_run coroutine_;
-    std::mutex mutex_;  // of the two below
-    std::unique_ptr<stop_on_cancel> stopping_;
-    std::optional<double> last_progress_;
+    std::atomic<extras*> extras_ = nullptr;
+    std::uint32_t id_size_;
+    std::uint32_t token_size_;
+    std::optional<message_level> log_level_;
     std::atomic<phase> phase_ = phase::running;
     std::atomic<bool> noticed_ = false;
     bool answered_ = false;

@@ -6,8 +6,8 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <stdexcept>
+#include <sys/random.h>
 
 namespace andon::detail {
 namespace {
@@ -35,7 +35,10 @@ std::int64_t seconds(std::chrono::system_clock::time_point when) {
 input_state::input_state(std::string key) : key_(std::move(key)) {
     if (!key_.empty()) return;
     std::array<unsigned char, key_size> random{};
-    if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) throw std::runtime_error("no random bytes");
+    // Not from OpenSSL: that would load megabytes into servers that never need a signature.
+    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+        throw std::runtime_error("no random bytes");
+    }
     key_ = hexadecimal(random.data(), random.size());
 }
 

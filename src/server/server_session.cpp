@@ -309,10 +309,10 @@ void server_session::on_request(incoming_request request, const envelope& messag
         }
         json::value arguments;
         auto entry = find_handler(request, message.method, params, arguments);
-        const bool reads = message.method == "resources/read";
-        call_state::request_facts facts{.raw_id = std::string(message.raw_id),
-                                        .name = reads ? string_at(params, "uri") : entry->name,
-                                        .raw_progress_token = std::string(message.raw_progress_token),
+        const std::string uri = message.method == "resources/read" ? string_at(params, "uri") : std::string();
+        call_state::request_facts facts{.raw_id = message.raw_id,
+                                        .raw_progress_token = message.raw_progress_token,
+                                        .uri = uri,
                                         .log_level = std::nullopt};
         std::unique_ptr<input_round> round;
         if (policy.log_level_per_request) {
@@ -338,7 +338,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
             for (auto& [key, value] : given.get_object()) round->answers[key] = std::move(value);
         }
         auto client = facts_of(request, message);
-        auto* const state = new call_state(shared_from_this(), std::move(request), std::move(facts), std::move(client),
+        auto* const state = new call_state(shared_from_this(), std::move(request), facts, std::move(client),
                                            std::move(entry), std::move(arguments));
         state->round = std::move(round);
         state->dispatch();
