@@ -1,0 +1,113 @@
+// Each example is a program that somebody will copy: here each is started, called, and stopped.
+#include <gtest/gtest.h>
+
+#include <andon/client/client.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <string>
+
+namespace andon {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 20s;
+
+[[nodiscard]] client start(const std::string& name, client_options options = {}) {
+    return client::spawn({.argv = {std::string(ANDON_EXAMPLES) + '/' + name}}, std::move(options));
+}
+
+std::string text_of(const pending_call& pending) {
+    const json::value& result = pending.value();
+    return std::string(result.at("content").at(0).at("text").as_string());
+}
+
+/// Waits until the server has said that it stopped: its log line comes when the cancel is accepted.
+class log_watch {
+public:
+    [[nodiscard]] client_options options() {
+        client_options made;
+        made.on_stderr = [this](std::string_view piece) {
+            const std::lock_guard lock(mutex_);
+            text_ += piece;
+            changed_.notify_all();
+        };
+        return made;
+    }
+    [[nodiscard]] bool wait_for(const std::string& text) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, patience, [&] { return text_.find(text) != std::string::npos; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::string text_;
+};
+
+/// A call that would take long, stopped: the server hears of it, and goes on serving.
+void expect_stops(const std::string& example, const std::string& tool, const json::object& arguments) {
+    log_watch log;
+    auto client = start(example, log.options());
+    auto pending = client.call_tool(tool, arguments);
+    EXPECT_FALSE(client.list_tools().empty());  // answered after the call was read: it is under way
+    EXPECT_TRUE(pending.cancel("enough of " + tool));
+    EXPECT_EQ(pending.get().status, call_status::cancelled);
+    EXPECT_TRUE(log.wait_for("cancelled: peer, enough of " + tool));
+    EXPECT_FALSE(client.list_tools().empty());
+}
+
+TEST(examples, first_server) {
+    auto client = start("01_first_server");
+    EXPECT_EQ(text_of(client.call_tool("count", {{"to", 2}})), "counted to 2");
+    expect_stops("01_first_server", "count", {{"to", 100'000}});
+}
+
+TEST(examples, polling) {
+    auto client = start("02_polling");
+    EXPECT_EQ(text_of(client.call_tool("next_prime", {{"from", 90}})), "97");
+    expect_stops("02_polling", "next_prime", {{"from", 9'000'000'000'000'000'000}});
+}
+
+TEST(examples, callback) { expect_stops("03_callback", "query", {}); }
+
+TEST(examples, coroutine) {
+    auto client = start("04_coroutine");
+    EXPECT_EQ(text_of(client.call_tool("remind", {{"in", 5}, {"text", "now"}})), "now");
+    expect_stops("04_coroutine", "remind", {{"in", 600'000}});
+}
+
+TEST(examples, child_process) {
+    auto client = start("05_child_process");
+    EXPECT_EQ(text_of(client.call_tool("shell", {{"line", "echo hello"}})), "hello\n");
+    EXPECT_EQ(text_of(client.call_tool("shell", {{"line", "exit 15"}})), "exit status 15");
+    EXPECT_EQ(text_of(client.call_tool("shell", {{"line", "kill -TERM $$"}})), "killed by signal 15");
+    expect_stops("05_child_process", "shell", {{"line", "sleep 600"}});
+}
+
+TEST(examples, deadline) {
+    auto client = start("06_deadline");
+    EXPECT_EQ(text_of(client.call_tool("refine")), "a good answer");
+    const pending_call stubborn = client.call_tool("stubborn");
+    EXPECT_EQ(text_of(stubborn), "stopped: it took longer than this server allows");
+    EXPECT_TRUE(stubborn.get().result.at("isError").as_bool());
+}
+
+TEST(examples, nested_sampling) {
+    for (const revision each : {newest_legacy, newest_modern}) {
+        client_options options;
+        options.revisions = {each};
+        options.on_sampling = [](const json::object&, const cancel_token&) {
+            return json::object{{"role", "assistant"},
+                                {"model", "none"},
+                                {"content", {{"type", "text"}, {"text", "it is short."}}}};
+        };
+        auto client = start("07_nested_sampling", options);
+        EXPECT_EQ(text_of(client.call_tool("summarize", {{"text", "..."}})), "In short: it is short.");
+    }
+}
+
+}  // namespace
+}  // namespace andon
