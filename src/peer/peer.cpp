@@ -44,6 +44,12 @@ peer_step ignored(std::string note) {
     return step;
 }
 
+peer_step malformed(std::string note) {
+    peer_step step = ignored(std::move(note));
+    step.malformed = true;
+    return step;
+}
+
 peer_step answer(std::string bytes, std::shared_ptr<batch_answers> batch = nullptr) {
     peer_step step;
     step.what = next_step::send;
@@ -145,6 +151,7 @@ peer_step peer::fault(std::shared_ptr<batch_answers> batch) const {
     const envelope_fault& found = reader_.fault();
     peer_step step;
     step.note = "not a message: " + found.message;
+    step.malformed = true;
     // A modern client writes no response, a notification has none, and a client that answers a fault with a fault
     // could go on like that for ever.
     if (found.notification || settings_.role == peer_role::client) return step;
@@ -257,11 +264,11 @@ peer_step peer::on_cancelled(const envelope& message, time_point now) {
         return ignored("a cancel from the server, which this revision does not have");
     }
     const auto id = id_from_json(message.raw_request_id, id_storage_);
-    if (!id) return ignored("a cancel without a valid requestId");
+    if (!id) return malformed("a cancel without a valid requestId");
     std::string reason;
     if (!message.raw_reason.empty()) {
         auto text = string_from_json(message.raw_reason);
-        if (!text) return ignored("a cancel whose reason is no string");
+        if (!text) return malformed("a cancel whose reason is no string");
         reason = std::move(*text);
     }
     const auto result = table_->cancel({session_->id(), direction::incoming, *id}, cancel_cause::peer, reason, now);

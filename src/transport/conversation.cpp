@@ -66,7 +66,9 @@ void conversation::watch_handshake() {
 
 void conversation::take(peer_step step) {
     if (closed_) return;
-    if (!step.note.empty() && step.what != next_step::failed) log(log_level::debug, step.note);
+    if (!step.note.empty() && step.what != next_step::failed) {
+        log(step.malformed ? log_level::warning : log_level::debug, step.note);
+    }
     switch (step.what) {
         case next_step::nothing: break;
         case next_step::send:

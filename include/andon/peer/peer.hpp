@@ -67,6 +67,7 @@ struct peer_step {
     next_step what = next_step::nothing;
     std::string bytes{};
     std::string note{};
+    bool malformed = false;  ///< the note is of something that no peer should send (RCV-6)
     const envelope* message = nullptr;
     active_request request{};
     revision speaks = newest_legacy;  ///< with handle_request: by which revision it is to be answered
