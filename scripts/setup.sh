@@ -12,6 +12,12 @@ all) wanted=("${for_building[@]}" "${for_testing[@]}") ;;
 *) fail "usage: scripts/setup.sh [build]" ;;
 esac
 
+# For the tests against the official SDKs. Whoever has Node.js from elsewhere keeps it.
+if [ "${1:-all}" = all ]; then
+    command -v node >/dev/null || wanted+=(nodejs)
+    command -v npm >/dev/null || wanted+=(npm)
+fi
+
 missing=()
 for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
