@@ -145,9 +145,9 @@ peer_step peer::fault(std::shared_ptr<batch_answers> batch) const {
     const envelope_fault& found = reader_.fault();
     peer_step step;
     step.note = "not a message: " + found.message;
-    // A modern client writes no response, a notification has none, and a client that answers a fault with a fault
-    // could go on like that for ever.
-    if (found.notification || settings_.role == peer_role::client) return step;
+    // A modern client writes no response, a notification and an answer have none, and a client that answers a fault
+    // with a fault could go on like that for ever.
+    if (found.silent || settings_.role == peer_role::client) return step;
     step.what = next_step::send;
     step.bytes = found.raw_id.empty() ? error_without_id(found.code, found.message, policy())
                                       : error_message(found.raw_id, found.code, found.message);

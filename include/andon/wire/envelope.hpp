@@ -43,8 +43,8 @@ struct envelope {
 struct envelope_fault {
     int code = 0;
     std::string message;
-    std::string raw_id{};       ///< empty: it had none that could be read
-    bool notification = false;  ///< it has a method and no id: nobody is told
+    std::string raw_id{};  ///< of a request; empty: it had none that could be read
+    bool silent = false;   ///< a notification, or an answer, whose id is one of the reader's own: nobody is told
 };
 
 struct envelope_limits {
