@@ -89,6 +89,7 @@ private:
     envelope envelope_;
     std::string_view raw_version_of_rpc_;
     std::string_view raw_method_;
+    std::string_view raw_token_of_meta_;
     std::string method_;
     std::array<bool, 6> seen_{};
     bool id_twice_ = false;
@@ -127,14 +128,17 @@ std::string_view* envelope_reader::parsing::place_of(std::string_view key, insid
             if (key == "error") return once(error_member, envelope_.raw_error);
             return nullptr;
         case inside::params:
-            if (key == "_meta") return &envelope_.raw_meta;
+            if (key == "_meta") {
+                raw_token_of_meta_ = envelope_.raw_version = {};  // of two, the last counts
+                return &envelope_.raw_meta;
+            }
             if (key == "name") return &envelope_.raw_name;
             if (key == "requestId") return &envelope_.raw_request_id;
             if (key == "reason") return &envelope_.raw_reason;
             if (key == "progressToken") return &envelope_.raw_progress_token;
             return nullptr;
         case inside::meta:
-            if (key == "progressToken") return &envelope_.raw_progress_token;
+            if (key == "progressToken") return &raw_token_of_meta_;
             if (key == version_key) return &envelope_.raw_version;
             return nullptr;
         case inside::anything: return nullptr;
@@ -233,6 +237,7 @@ void envelope_reader::parsing::check() {
             throw fault_found{error_code::invalid_request, "params must be an object"};
         }
         envelope_.kind = envelope_.has_id ? message_kind::request : message_kind::notification;
+        if (envelope_.has_id) envelope_.raw_progress_token = raw_token_of_meta_;
         return;
     }
     if (!answers) throw fault_found{error_code::invalid_request, "neither a method nor a result or error"};
@@ -270,7 +275,7 @@ void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error) {
 
 const envelope* envelope_reader::parsing::read(std::string_view line) {
     envelope_ = {};
-    raw_version_of_rpc_ = raw_method_ = {};
+    raw_version_of_rpc_ = raw_method_ = raw_token_of_meta_ = {};
     seen_ = {};
     id_twice_ = false;
     found_.reset();

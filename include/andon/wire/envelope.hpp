@@ -26,13 +26,13 @@ struct envelope {
     bool has_id = false;          ///<
     std::string_view raw_id;      ///< to be echoed (MSG-3)
     std::string_view method;      ///< of requests and notifications
-    std::string_view raw_params;  ///< an object, an array or empty
+    std::string_view raw_params;  ///< an object, or empty
     std::string_view raw_result;  ///< of results; any value
     std::string_view raw_error;   ///< of errors; an object
 
     // From inside params, where that is an object; empty where absent.
-    std::string_view raw_meta;            ///< `_meta`, an object
-    std::string_view raw_progress_token;  ///< `_meta.progressToken`, or `progressToken` itself in a notification
+    std::string_view raw_meta;            ///< `_meta`
+    std::string_view raw_progress_token;  ///< `_meta.progressToken` of a request, `progressToken` of a notification
     std::string_view raw_version;         ///< `_meta["io.modelcontextprotocol/protocolVersion"]`
     std::string_view raw_name;            ///< `name`
     std::string_view raw_request_id;      ///< `requestId`
