@@ -44,11 +44,10 @@ peer_step ignored(std::string note) {
     return step;
 }
 
-peer_step answer(std::string bytes, std::shared_ptr<batch_answers> batch = nullptr) {
+peer_step answer(std::string bytes) {
     peer_step step;
     step.what = next_step::send;
     step.bytes = std::move(bytes);
-    step.batch = std::move(batch);
     return step;
 }
 
@@ -106,10 +105,13 @@ json::object peer::meta(revision speaks) const {
 
 // What comes in.
 
-peer_step peer::receive(std::string_view line, time_point now) { return read(line, nullptr, now); }
+peer_step peer::receive(std::string_view line, time_point now) { return read(line, false, now); }
 
 peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch, time_point now) {
-    return read(message, std::move(batch), now);
+    peer_step step = read(message, true, now);
+    // However it is answered: the others of the batch wait for it.
+    if (step.what == next_step::send || step.what == next_step::handle_request) step.batch = std::move(batch);
+    return step;
 }
 
 peer_step peer::line_too_long() const {
@@ -125,15 +127,15 @@ std::vector<std::string_view> peer::split(std::string_view line, peer_step& refu
     }
     auto messages = reader_.split_batch(line);
     if (messages) return std::move(*messages);
-    refused = fault(nullptr);
+    refused = fault();
     return {};
 }
 
-peer_step peer::read(std::string_view line, std::shared_ptr<batch_answers> batch, time_point now) {
+peer_step peer::read(std::string_view line, bool in_batch, time_point now) {
     const envelope* const message = reader_.read(line);
-    if (message == nullptr) return fault(std::move(batch));
+    if (message == nullptr) return fault();
     switch (message->kind) {
-        case message_kind::request: return on_request(*message, std::move(batch), now);
+        case message_kind::request: return on_request(*message, in_batch, now);
         case message_kind::notification: return on_notification(*message, now);
         case message_kind::result:
         case message_kind::error: return on_answer(*message, now);
@@ -141,7 +143,7 @@ peer_step peer::read(std::string_view line, std::shared_ptr<batch_answers> batch
     return {};
 }
 
-peer_step peer::fault(std::shared_ptr<batch_answers> batch) const {
+peer_step peer::fault() const {
     const envelope_fault& found = reader_.fault();
     peer_step step;
     step.note = "not a message: " + found.message;
@@ -151,7 +153,6 @@ peer_step peer::fault(std::shared_ptr<batch_answers> batch) const {
     step.what = next_step::send;
     step.bytes = found.raw_id.empty() ? error_without_id(found.code, found.message, policy())
                                       : error_message(found.raw_id, found.code, found.message);
-    step.batch = std::move(batch);
     return step;
 }
 
@@ -177,28 +178,24 @@ std::optional<revision> peer::of_request(const envelope& message, peer_step& ref
     return std::nullopt;
 }
 
-peer_step peer::on_request(const envelope& message, std::shared_ptr<batch_answers> batch, time_point now) {
+peer_step peer::on_request(const envelope& message, bool in_batch, time_point now) {
     if (settings_.role == peer_role::client) {
         if (state_ == state::modern || state_ == state::probing) {
             return ignored("a request from the server, which this revision does not have");
         }
-        if (message.method == "ping") return answer(result_message(message.raw_id, "{}"), std::move(batch));
-        return let_in(message, speaks_, std::move(batch), now);
+        if (message.method == "ping") return answer(result_message(message.raw_id, "{}"));
+        return let_in(message, speaks_, now);
     }
     if (message.method == "initialize") {
-        if (batch)
-            return answer(error_message(message.raw_id, error_code::invalid_request, "initialize in a batch"), batch);
+        if (in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
         return on_initialize(message);
     }
     if (message.method == "ping" && message.raw_version.empty()) {
-        return answer(result_message(message.raw_id, "{}"), std::move(batch));
+        return answer(result_message(message.raw_id, "{}"));
     }
     peer_step refused;
     const auto speaks = of_request(message, refused);
-    if (!speaks) {
-        refused.batch = std::move(batch);
-        return refused;
-    }
+    if (!speaks) return refused;
     if (era_of(*speaks) == era::modern) {
         const json::object meta = object_from(message.raw_meta);
         const json::value* const capabilities = meta.if_contains(meta_client_capabilities);
@@ -211,26 +208,22 @@ peer_step peer::on_request(const envelope& message, std::shared_ptr<batch_answer
             return refuse(message, error_code::method_not_found, "Method not found: this revision has no ping");
         }
     }
-    return let_in(message, *speaks, std::move(batch), now);
+    return let_in(message, *speaks, now);
 }
 
-peer_step peer::let_in(const envelope& message, revision speaks, std::shared_ptr<batch_answers> batch, time_point now) {
+peer_step peer::let_in(const envelope& message, revision speaks, time_point now) {
     std::string label(message.method);
     if (!message.raw_name.empty()) label += ' ' + string_from_json(message.raw_name).value_or("");
     begin_options options;
     if (settings_.options_for) options = settings_.options_for(message);
     options.label = label;
     auto begun = table_->begin(*session_, direction::incoming, message.id, now, options);
-    if (!begun) {
-        return answer(error_message(message.raw_id, error_code::invalid_request, to_string(begun.refusal)),
-                      std::move(batch));
-    }
+    if (!begun) return refuse(message, error_code::invalid_request, to_string(begun.refusal));
     peer_step step;
     step.what = next_step::handle_request;
     step.message = &message;
     step.request = std::move(begun.request);
     step.speaks = speaks;
-    step.batch = std::move(batch);
     return step;
 }
 

@@ -136,17 +136,16 @@ public:
 private:
     enum class state : std::uint8_t { unknown, probing, initializing, legacy, modern, failed };
 
-    [[nodiscard]] peer_step read(std::string_view line, std::shared_ptr<batch_answers> batch, time_point now);
-    [[nodiscard]] peer_step fault(std::shared_ptr<batch_answers> batch) const;
-    [[nodiscard]] peer_step on_request(const envelope& message, std::shared_ptr<batch_answers> batch, time_point now);
+    [[nodiscard]] peer_step read(std::string_view line, bool in_batch, time_point now);
+    [[nodiscard]] peer_step fault() const;
+    [[nodiscard]] peer_step on_request(const envelope& message, bool in_batch, time_point now);
     [[nodiscard]] peer_step on_notification(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_cancelled(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_answer(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_handshake(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_initialize(const envelope& message);
     [[nodiscard]] peer_step on_discover(const envelope& message) const;
-    [[nodiscard]] peer_step let_in(const envelope& message, revision speaks, std::shared_ptr<batch_answers> batch,
-                                   time_point now);
+    [[nodiscard]] peer_step let_in(const envelope& message, revision speaks, time_point now);
     [[nodiscard]] peer_step refuse(const envelope& message, int code, std::string_view why,
                                    const json::value& data = nullptr) const;
     [[nodiscard]] peer_step initialize(time_point now);
