@@ -115,25 +115,25 @@ peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch
 }
 
 peer_step peer::line_too_long() const {
-    return answer(error_without_id(error_code::invalid_request, "the line is too long: it was skipped", policy()));
+    return fault({.code = error_code::invalid_request, .message = "the line is too long: it was skipped"});
 }
 
 std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused) {
     if (!envelope_reader::looks_like_batch(line)) return {line};
     if (state_ != state::legacy || !policy().batches) {
-        refused = answer(error_without_id(error_code::invalid_request,
-                                          "a batch: only 2025-03-26 has them, after initialize", policy()));
+        refused = fault(
+            {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
         return {};
     }
     auto messages = reader_.split_batch(line);
     if (messages) return std::move(*messages);
-    refused = fault();
+    refused = fault(reader_.fault());
     return {};
 }
 
 peer_step peer::read(std::string_view line, bool in_batch, time_point now) {
     const envelope* const message = reader_.read(line);
-    if (message == nullptr) return fault();
+    if (message == nullptr) return fault(reader_.fault());
     switch (message->kind) {
         case message_kind::request: return on_request(*message, in_batch, now);
         case message_kind::notification: return on_notification(*message, now);
@@ -143,8 +143,7 @@ peer_step peer::read(std::string_view line, bool in_batch, time_point now) {
     return {};
 }
 
-peer_step peer::fault() const {
-    const envelope_fault& found = reader_.fault();
+peer_step peer::fault(const envelope_fault& found) const {
     peer_step step;
     step.note = "not a message: " + found.message;
     // A modern client writes no response, a notification and an answer have none, and a client that answers a fault

@@ -137,7 +137,7 @@ private:
     enum class state : std::uint8_t { unknown, probing, initializing, legacy, modern, failed };
 
     [[nodiscard]] peer_step read(std::string_view line, bool in_batch, time_point now);
-    [[nodiscard]] peer_step fault() const;
+    [[nodiscard]] peer_step fault(const envelope_fault& found) const;
     [[nodiscard]] peer_step on_request(const envelope& message, bool in_batch, time_point now);
     [[nodiscard]] peer_step on_notification(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_cancelled(const envelope& message, time_point now);
