@@ -361,7 +361,8 @@ peer_step peer::on_handshake(const envelope& message, time_point now) {
         }
         if (!common && legacy) return initialize(now);
         if (!common) return fail("the server speaks no revision that we speak: " + json::serialize(*versions));
-        speaks_ = *common;
+        const revision asked = std::exchange(speaks_, *common);
+        if (failed && *common == asked) return fail("the server refuses the revision that it says it speaks");
         if (failed) {  // it is modern, but was asked in a revision that it does not speak
             wake_ = now + settings_.handshake_timeout;
             return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*common)}}));
