@@ -339,46 +339,55 @@ peer_step peer::expire(time_point now) {
     return fail("the server did not answer initialize in time");
 }
 
-peer_step peer::on_handshake(const envelope& message, time_point now) {
+std::optional<revision> peer::common(const json::value* names, era of) const noexcept {
+    std::optional<revision> found;
+    if (names == nullptr || !names->is_array()) return found;
+    for (const json::value& name : names->get_array()) {
+        const auto which = name.is_string() ? revision_from(std::string_view(name.get_string())) : std::nullopt;
+        if (which && supports(*which) && era_of(*which) == of && (!found || *which > *found)) found = which;
+    }
+    return found;
+}
+
+peer_step peer::on_discovered(const envelope& message, time_point now) {
     const bool failed = message.kind == message_kind::error;
     const json::object body = object_from(failed ? message.raw_error : message.raw_result);
-    if (state_ == state::probing && message.id == request_id_view(probe_id)) {
-        const json::value* versions = nullptr;
-        const json::object data = object_in(body, "data");
-        if (!failed) versions = body.if_contains("supportedVersions");
-        if (failed && is_modern_error(body)) versions = data.if_contains("supported");
-        if (versions == nullptr || !versions->is_array()) return initialize(now);
-        std::optional<revision> common;
-        bool legacy = false;
-        for (const json::value& name : versions->get_array()) {
-            const auto which = name.is_string() ? revision_from(std::string_view(name.get_string())) : std::nullopt;
-            if (!which || !supports(*which)) continue;
-            if (era_of(*which) == era::legacy) {
-                legacy = true;
-            } else if (!common || *which > *common) {
-                common = which;
-            }
-        }
-        if (!common && legacy) return initialize(now);
-        if (!common) return fail("the server speaks no revision that we speak: " + json::serialize(*versions));
-        const revision asked = std::exchange(speaks_, *common);
-        if (failed && *common == asked) return fail("the server refuses the revision that it says it speaks");
-        if (failed) {  // it is modern, but was asked in a revision that it does not speak
-            wake_ = now + settings_.handshake_timeout;
-            return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*common)}}));
-        }
-        state_ = state::modern;
-        their_capabilities_ = object_in(body, "capabilities");
-        their_implementation_ = object_in(object_in(body, "_meta"), meta_server_info);
-        their_instructions_ = string_in(body, "instructions");
-        wake_.reset();
-        peer_step step;
-        step.what = next_step::established;
-        return step;
+    const json::object data = object_in(body, "data");
+    const json::value* versions = nullptr;
+    if (!failed) versions = body.if_contains("supportedVersions");
+    if (failed && is_modern_error(body)) versions = data.if_contains("supported");
+    const auto modern = common(versions, era::modern);
+    // One that is slow to start finds our initialize behind the probe: modern it is all the same.
+    if (state_ == state::initializing && (failed || !modern)) return ignored("a late answer to server/discover");
+    if (!modern) {
+        const bool listed = versions != nullptr && versions->is_array();
+        if (!listed || common(versions, era::legacy)) return initialize(now);
+        return fail("the server speaks no revision that we speak: " + visible_text(json::serialize(*versions), 512));
     }
+    const revision asked = std::exchange(speaks_, *modern);
+    if (failed && *modern == asked) return fail("the server refuses the revision that it says it speaks");
+    if (failed) {  // it is modern, but was asked in a revision that it does not speak
+        wake_ = now + settings_.handshake_timeout;
+        return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
+    }
+    state_ = state::modern;
+    their_capabilities_ = object_in(body, "capabilities");
+    their_implementation_ = object_in(object_in(body, "_meta"), meta_server_info);
+    their_instructions_ = string_in(body, "instructions");
+    wake_.reset();
+    peer_step step;
+    step.what = next_step::established;
+    return step;
+}
+
+peer_step peer::on_handshake(const envelope& message, time_point now) {
+    const bool waiting = state_ == state::probing || state_ == state::initializing;
+    if (waiting && message.id == request_id_view(probe_id)) return on_discovered(message, now);
     if (state_ != state::initializing || message.id != request_id_view(initialize_id)) {
         return ignored("an answer to nothing that we asked");
     }
+    const bool failed = message.kind == message_kind::error;
+    const json::object body = object_from(failed ? message.raw_error : message.raw_result);
     if (failed) return fail("the server refused initialize: " + visible_text(string_in(body, "message"), 512));
     const std::string version = string_in(body, "protocolVersion");
     const auto which = revision_from(version);

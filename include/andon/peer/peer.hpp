@@ -79,7 +79,7 @@ struct peer_step {
 ///
 /// Server:  unknown ──initialize──► legacy. A request with modern `_meta` is served as such in any state.
 /// Client:  idle ──open()──► probing ──a modern answer──► modern
-///                              └──any other, or silence──► initializing ──► legacy
+///                              └──any other, or silence──► initializing ──► legacy; or modern, by a late answer
 class peer {
 public:
     peer(peer_settings settings, in_flight& table, const session& in);
@@ -143,6 +143,7 @@ private:
     [[nodiscard]] peer_step on_cancelled(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_answer(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_handshake(const envelope& message, time_point now);
+    [[nodiscard]] peer_step on_discovered(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_initialize(const envelope& message);
     [[nodiscard]] peer_step on_discover(const envelope& message) const;
     [[nodiscard]] peer_step let_in(const envelope& message, revision speaks, time_point now);
@@ -155,6 +156,7 @@ private:
     [[nodiscard]] json::array supported() const;
     [[nodiscard]] bool supports(revision which) const noexcept;
     [[nodiscard]] std::optional<revision> newest(era of) const noexcept;
+    [[nodiscard]] std::optional<revision> common(const json::value* names, era of) const noexcept;
 
     peer_settings settings_;
     in_flight* table_;
