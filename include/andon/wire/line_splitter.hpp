@@ -31,9 +31,13 @@ public:
 
 private:
     static constexpr std::size_t least_room = 16 * 1024;
+    static constexpr std::size_t usual_capacity = 64 * 1024;
+    static constexpr std::size_t kept_capacity = 1024 * 1024;  // what is larger goes when it is empty
+
+    void make_room(std::size_t capacity);
 
     std::size_t longest_line_;
-    std::size_t capacity_ = 64 * 1024;
+    std::size_t capacity_ = usual_capacity;
     std::unique_ptr<char[]> bytes_;
     std::size_t begin_ = 0;    // of what is not handed out yet
     std::size_t scanned_ = 0;  // up to here there is no newline
