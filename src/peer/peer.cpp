@@ -178,6 +178,14 @@ std::optional<revision> peer::of_request(const envelope& message, peer_step& ref
 }
 
 peer_step peer::on_request(const envelope& message, bool in_batch, time_point now) {
+    if (message.method == "ping" || message.method == "initialize" || message.method == "server/discover") {
+        // Answered on the spot, which is in flight for a moment all the same: a result with the id of another request
+        // would be taken for the answer to that one (RCV-10).
+        const auto moment = table_->begin(*session_, direction::incoming, message.id, now);
+        if (moment.refusal == begin_refusal::duplicate_id) {
+            return refuse(message, error_code::invalid_request, to_string(moment.refusal));
+        }
+    }
     if (settings_.role == peer_role::client) {
         if (state_ == state::modern || state_ == state::probing) {
             return ignored("a request from the server, which this revision does not have");
