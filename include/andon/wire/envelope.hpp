@@ -54,8 +54,9 @@ struct envelope_limits {
 
 /// Reads one message after the other with simdjson's on-demand parser, which looks at nothing it is not asked for; so
 /// this walks the whole document: what it lets through is valid JSON to the last byte, and can be forwarded as it came.
-/// The members of the envelope may each come once. The line must be readable for line_splitter::padding bytes behind
-/// its end.
+/// What it refuses as an invalid request may be less: it steps over what is nested too deeply, and does not look into
+/// what begins as no object. The members of the envelope may each come once. The line must be readable for
+/// line_splitter::padding bytes behind its end.
 class envelope_reader {
 public:
     explicit envelope_reader(const envelope_limits& limits = {});
