@@ -1,12 +1,15 @@
 // Messages, commands of our own and time, in any order, for both sides: what must hold of a session holds after each.
 #include "andon/peer/peer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/json/parse.hpp>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "padded.hpp"

@@ -1,4 +1,6 @@
 // Several messages on one line: only 2025-03-26 has that.
+#include <algorithm>
+#include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
 

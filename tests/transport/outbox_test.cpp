@@ -1,6 +1,8 @@
 #include "transport/outbox.hpp"
 
 #include <array>
+#include <atomic>
+#include <csignal>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -8,6 +10,7 @@
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "andon/core/cancel_source.hpp"
 #include "core/test_time.hpp"
