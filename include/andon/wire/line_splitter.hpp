@@ -30,9 +30,9 @@ public:
     [[nodiscard]] std::optional<line> next() noexcept;
 
 private:
-    static constexpr std::size_t least_room = 16 * 1024;
-    static constexpr std::size_t usual_capacity = 64 * 1024;
-    static constexpr std::size_t kept_capacity = 1024 * 1024;  // what is larger goes when it is empty
+    static constexpr std::size_t least_room = std::size_t{16} << 10U;
+    static constexpr std::size_t usual_capacity = std::size_t{64} << 10U;
+    static constexpr std::size_t kept_capacity = std::size_t{1} << 20U;  // what is larger goes when it is empty
 
     void make_room(std::size_t capacity);
 
