@@ -50,11 +50,10 @@ peer_step malformed(std::string note) {
     return step;
 }
 
-peer_step answer(std::string bytes, std::shared_ptr<batch_answers> batch = nullptr) {
+peer_step answer(std::string bytes) {
     peer_step step;
     step.what = next_step::send;
     step.bytes = std::move(bytes);
-    step.batch = std::move(batch);
     return step;
 }
 
@@ -112,34 +111,37 @@ json::object peer::meta(revision speaks) const {
 
 // What comes in.
 
-peer_step peer::receive(std::string_view line, time_point now) { return read(line, nullptr, now); }
+peer_step peer::receive(std::string_view line, time_point now) { return read(line, false, now); }
 
 peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch, time_point now) {
-    return read(message, std::move(batch), now);
+    peer_step step = read(message, true, now);
+    // However it is answered: the others of the batch wait for it.
+    if (step.what == next_step::send || step.what == next_step::handle_request) step.batch = std::move(batch);
+    return step;
 }
 
 peer_step peer::line_too_long() const {
-    return answer(error_without_id(error_code::invalid_request, "the line is too long: it was skipped", policy()));
+    return fault({.code = error_code::invalid_request, .message = "the line is too long: it was skipped"});
 }
 
 std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused) {
     if (!envelope_reader::looks_like_batch(line)) return {line};
     if (state_ != state::legacy || !policy().batches) {
-        refused = answer(error_without_id(error_code::invalid_request,
-                                          "a batch: only 2025-03-26 has them, after initialize", policy()));
+        refused = fault(
+            {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
         return {};
     }
     auto messages = reader_.split_batch(line);
     if (messages) return std::move(*messages);
-    refused = fault(nullptr);
+    refused = fault(reader_.fault());
     return {};
 }
 
-peer_step peer::read(std::string_view line, std::shared_ptr<batch_answers> batch, time_point now) {
+peer_step peer::read(std::string_view line, bool in_batch, time_point now) {
     const envelope* const message = reader_.read(line);
-    if (message == nullptr) return fault(std::move(batch));
+    if (message == nullptr) return fault(reader_.fault());
     switch (message->kind) {
-        case message_kind::request: return on_request(*message, std::move(batch), now);
+        case message_kind::request: return on_request(*message, in_batch, now);
         case message_kind::notification: return on_notification(*message, now);
         case message_kind::result:
         case message_kind::error: return on_answer(*message, now);
@@ -147,18 +149,16 @@ peer_step peer::read(std::string_view line, std::shared_ptr<batch_answers> batch
     return {};
 }
 
-peer_step peer::fault(std::shared_ptr<batch_answers> batch) const {
-    const envelope_fault& found = reader_.fault();
+peer_step peer::fault(const envelope_fault& found) const {
     peer_step step;
     step.note = "not a message: " + found.message;
     step.malformed = true;
-    // A modern client writes no response, a notification has none, and a client that answers a fault with a fault
-    // could go on like that for ever.
-    if (found.notification || settings_.role == peer_role::client) return step;
+    // A modern client writes no response, a notification and an answer have none, and a client that answers a fault
+    // with a fault could go on like that for ever.
+    if (found.silent || settings_.role == peer_role::client) return step;
     step.what = next_step::send;
     step.bytes = found.raw_id.empty() ? error_without_id(found.code, found.message, policy())
                                       : error_message(found.raw_id, found.code, found.message);
-    step.batch = std::move(batch);
     return step;
 }
 
@@ -184,28 +184,32 @@ std::optional<revision> peer::of_request(const envelope& message, peer_step& ref
     return std::nullopt;
 }
 
-peer_step peer::on_request(const envelope& message, std::shared_ptr<batch_answers> batch, time_point now) {
+peer_step peer::on_request(const envelope& message, bool in_batch, time_point now) {
+    if (message.method == "ping" || message.method == "initialize" || message.method == "server/discover") {
+        // Answered on the spot, which is in flight for a moment all the same: a result with the id of another request
+        // would be taken for the answer to that one (RCV-10).
+        const auto moment = table_->begin(*session_, direction::incoming, message.id, now);
+        if (moment.refusal == begin_refusal::duplicate_id) {
+            return refuse(message, error_code::invalid_request, to_string(moment.refusal));
+        }
+    }
     if (settings_.role == peer_role::client) {
         if (state_ == state::modern || state_ == state::probing) {
             return ignored("a request from the server, which this revision does not have");
         }
-        if (message.method == "ping") return answer(result_message(message.raw_id, "{}"), std::move(batch));
-        return let_in(message, speaks_, std::move(batch), now);
+        if (message.method == "ping") return answer(result_message(message.raw_id, "{}"));
+        return let_in(message, speaks_, now);
     }
     if (message.method == "initialize") {
-        if (batch)
-            return answer(error_message(message.raw_id, error_code::invalid_request, "initialize in a batch"), batch);
+        if (in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
         return on_initialize(message);
     }
     if (message.method == "ping" && message.raw_version.empty()) {
-        return answer(result_message(message.raw_id, "{}"), std::move(batch));
+        return answer(result_message(message.raw_id, "{}"));
     }
     peer_step refused;
     const auto speaks = of_request(message, refused);
-    if (!speaks) {
-        refused.batch = std::move(batch);
-        return refused;
-    }
+    if (!speaks) return refused;
     if (era_of(*speaks) == era::modern) {
         const json::object meta = object_from(message.raw_meta);
         const json::value* const capabilities = meta.if_contains(meta_client_capabilities);
@@ -218,26 +222,22 @@ peer_step peer::on_request(const envelope& message, std::shared_ptr<batch_answer
             return refuse(message, error_code::method_not_found, "Method not found: this revision has no ping");
         }
     }
-    return let_in(message, *speaks, std::move(batch), now);
+    return let_in(message, *speaks, now);
 }
 
-peer_step peer::let_in(const envelope& message, revision speaks, std::shared_ptr<batch_answers> batch, time_point now) {
+peer_step peer::let_in(const envelope& message, revision speaks, time_point now) {
     std::string label(message.method);
     if (!message.raw_name.empty()) label += ' ' + string_from_json(message.raw_name).value_or("");
     begin_options options;
     if (settings_.options_for) options = settings_.options_for(message);
     options.label = label;
     auto begun = table_->begin(*session_, direction::incoming, message.id, now, options);
-    if (!begun) {
-        return answer(error_message(message.raw_id, error_code::invalid_request, to_string(begun.refusal)),
-                      std::move(batch));
-    }
+    if (!begun) return refuse(message, error_code::invalid_request, to_string(begun.refusal));
     peer_step step;
     step.what = next_step::handle_request;
     step.message = &message;
     step.request = std::move(begun.request);
     step.speaks = speaks;
-    step.batch = std::move(batch);
     return step;
 }
 
@@ -354,45 +354,55 @@ peer_step peer::expire(time_point now) {
     return fail("the server did not answer initialize in time");
 }
 
-peer_step peer::on_handshake(const envelope& message, time_point now) {
+std::optional<revision> peer::common(const json::value* names, era of) const noexcept {
+    std::optional<revision> found;
+    if (names == nullptr || !names->is_array()) return found;
+    for (const json::value& name : names->get_array()) {
+        const auto which = name.is_string() ? revision_from(std::string_view(name.get_string())) : std::nullopt;
+        if (which && supports(*which) && era_of(*which) == of && (!found || *which > *found)) found = which;
+    }
+    return found;
+}
+
+peer_step peer::on_discovered(const envelope& message, time_point now) {
     const bool failed = message.kind == message_kind::error;
     const json::object body = object_from(failed ? message.raw_error : message.raw_result);
-    if (state_ == state::probing && message.id == request_id_view(probe_id)) {
-        const json::value* versions = nullptr;
-        const json::object data = object_in(body, "data");
-        if (!failed) versions = body.if_contains("supportedVersions");
-        if (failed && is_modern_error(body)) versions = data.if_contains("supported");
-        if (versions == nullptr || !versions->is_array()) return initialize(now);
-        std::optional<revision> common;
-        bool legacy = false;
-        for (const json::value& name : versions->get_array()) {
-            const auto which = name.is_string() ? revision_from(std::string_view(name.get_string())) : std::nullopt;
-            if (!which || !supports(*which)) continue;
-            if (era_of(*which) == era::legacy) {
-                legacy = true;
-            } else if (!common || *which > *common) {
-                common = which;
-            }
-        }
-        if (!common && legacy) return initialize(now);
-        if (!common) return fail("the server speaks no revision that we speak: " + json::serialize(*versions));
-        speaks_ = *common;
-        if (failed) {  // it is modern, but was asked in a revision that it does not speak
-            wake_ = now + settings_.handshake_timeout;
-            return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*common)}}));
-        }
-        state_ = state::modern;
-        their_capabilities_ = object_in(body, "capabilities");
-        their_implementation_ = object_in(object_in(body, "_meta"), meta_server_info);
-        their_instructions_ = string_in(body, "instructions");
-        wake_.reset();
-        peer_step step;
-        step.what = next_step::established;
-        return step;
+    const json::object data = object_in(body, "data");
+    const json::value* versions = nullptr;
+    if (!failed) versions = body.if_contains("supportedVersions");
+    if (failed && is_modern_error(body)) versions = data.if_contains("supported");
+    const auto modern = common(versions, era::modern);
+    // One that is slow to start finds our initialize behind the probe: modern it is all the same.
+    if (state_ == state::initializing && (failed || !modern)) return ignored("a late answer to server/discover");
+    if (!modern) {
+        const bool listed = versions != nullptr && versions->is_array();
+        if (!listed || common(versions, era::legacy)) return initialize(now);
+        return fail("the server speaks no revision that we speak: " + visible_text(json::serialize(*versions), 512));
     }
+    const revision asked = std::exchange(speaks_, *modern);
+    if (failed && *modern == asked) return fail("the server refuses the revision that it says it speaks");
+    if (failed) {  // it is modern, but was asked in a revision that it does not speak
+        wake_ = now + settings_.handshake_timeout;
+        return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
+    }
+    state_ = state::modern;
+    their_capabilities_ = object_in(body, "capabilities");
+    their_implementation_ = object_in(object_in(body, "_meta"), meta_server_info);
+    their_instructions_ = string_in(body, "instructions");
+    wake_.reset();
+    peer_step step;
+    step.what = next_step::established;
+    return step;
+}
+
+peer_step peer::on_handshake(const envelope& message, time_point now) {
+    const bool waiting = state_ == state::probing || state_ == state::initializing;
+    if (waiting && message.id == request_id_view(probe_id)) return on_discovered(message, now);
     if (state_ != state::initializing || message.id != request_id_view(initialize_id)) {
         return ignored("an answer to nothing that we asked");
     }
+    const bool failed = message.kind == message_kind::error;
+    const json::object body = object_from(failed ? message.raw_error : message.raw_result);
     if (failed) return fail("the server refused initialize: " + visible_text(string_in(body, "message"), 512));
     const std::string version = string_in(body, "protocolVersion");
     const auto which = revision_from(version);

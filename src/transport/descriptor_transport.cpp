@@ -68,7 +68,7 @@ void descriptor_transport::read() {
     }
     delivering_ = false;
     flush();
-    read_later();
+    if (*alive != nullptr) read_later();
 }
 
 bool descriptor_transport::send(std::string_view line, const cancel_token* owner) {

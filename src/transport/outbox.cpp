@@ -21,9 +21,10 @@ ssize_t write_some(int fd, const char* bytes, std::size_t size) noexcept {
 }  // namespace
 
 outbox::queued outbox::put(std::string_view line, const cancel_token* owner) {
-    const std::size_t now = waiting_.load(std::memory_order_relaxed) + line.size();
-    if (now > limits_.hard) return queued::overflow;
-    if (owner != nullptr && now > limits_.soft) {
+    const std::size_t before = waiting_.load(std::memory_order_relaxed);
+    // One line, however large, says nothing of whether the peer reads.
+    if (before != 0 && before + line.size() > limits_.hard) return queued::overflow;
+    if (owner != nullptr && before + line.size() > limits_.soft) {
         lost_.fetch_add(1, std::memory_order_relaxed);
         return queued::no;
     }

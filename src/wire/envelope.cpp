@@ -62,6 +62,7 @@ public:
     envelope_fault fault;
 
 private:
+    enum member : std::size_t { jsonrpc_member, id_member, method_member, params_member, result_member, error_member };
     // What an object is, for the members that are worth remembering.
     enum class inside : std::uint8_t { message, params, meta, anything };
 
@@ -74,6 +75,7 @@ private:
     [[nodiscard]] std::string_view* place_of(std::string_view key, inside where);
     void check();
     void check_id();
+    void remember(const fault_found& found) noexcept;
     const char* location();
     bool at_end();
     void refuse(const simdjson::simdjson_error& error);
@@ -87,8 +89,12 @@ private:
     envelope envelope_;
     std::string_view raw_version_of_rpc_;
     std::string_view raw_method_;
+    std::string_view raw_token_of_meta_;
     std::string method_;
     std::array<bool, 6> seen_{};
+    bool id_twice_ = false;
+    // Found on the way. The walk goes on to the id, which may come last: without it nobody could be answered.
+    std::optional<fault_found> found_;
 };
 
 ondemand::document envelope_reader::parsing::open(std::string_view line) {
@@ -99,32 +105,40 @@ const char* envelope_reader::parsing::location() { return document_->current_loc
 
 bool envelope_reader::parsing::at_end() { return document_->current_location().error() == simdjson::OUT_OF_BOUNDS; }
 
+void envelope_reader::parsing::remember(const fault_found& found) noexcept {
+    if (!found_) found_ = found;
+}
+
 /// Where the member of an envelope goes; null: nobody needs it.
 std::string_view* envelope_reader::parsing::place_of(std::string_view key, inside where) {
     const auto once = [&](std::size_t which, std::string_view& place) {
         if (std::exchange(seen_[which], true)) {
-            throw fault_found{error_code::invalid_request, "a member of the message comes twice"};
+            remember({error_code::invalid_request, "a member of the message comes twice"});
+            if (which == id_member) id_twice_ = true;
         }
         return &place;
     };
     switch (where) {
         case inside::message:
-            if (key == "jsonrpc") return once(0, raw_version_of_rpc_);
-            if (key == "id") return once(1, envelope_.raw_id);
-            if (key == "method") return once(2, raw_method_);
-            if (key == "params") return once(3, envelope_.raw_params);
-            if (key == "result") return once(4, envelope_.raw_result);
-            if (key == "error") return once(5, envelope_.raw_error);
+            if (key == "jsonrpc") return once(jsonrpc_member, raw_version_of_rpc_);
+            if (key == "id") return once(id_member, envelope_.raw_id);
+            if (key == "method") return once(method_member, raw_method_);
+            if (key == "params") return once(params_member, envelope_.raw_params);
+            if (key == "result") return once(result_member, envelope_.raw_result);
+            if (key == "error") return once(error_member, envelope_.raw_error);
             return nullptr;
         case inside::params:
-            if (key == "_meta") return &envelope_.raw_meta;
+            if (key == "_meta") {
+                raw_token_of_meta_ = envelope_.raw_version = {};  // of two, the last counts
+                return &envelope_.raw_meta;
+            }
             if (key == "name") return &envelope_.raw_name;
             if (key == "requestId") return &envelope_.raw_request_id;
             if (key == "reason") return &envelope_.raw_reason;
             if (key == "progressToken") return &envelope_.raw_progress_token;
             return nullptr;
         case inside::meta:
-            if (key == "progressToken") return &envelope_.raw_progress_token;
+            if (key == "progressToken") return &raw_token_of_meta_;
             if (key == version_key) return &envelope_.raw_version;
             return nullptr;
         case inside::anything: return nullptr;
@@ -155,7 +169,10 @@ std::string_view envelope_reader::parsing::scalar(ondemand::value& value) {
 std::string_view envelope_reader::parsing::value(ondemand::value value, inside where, std::size_t depth) {
     const ondemand::json_type type = value.type();
     if (type != ondemand::json_type::object && type != ondemand::json_type::array) return scalar(value);
-    if (depth > limits_.depth) throw fault_found{error_code::invalid_request, "nested too deeply"};
+    if (depth > limits_.depth) {
+        remember({error_code::invalid_request, "nested too deeply"});
+        return {};  // whoever iterates steps over it
+    }
     const char* const first = std::string_view(value.raw_json_token()).data();
     if (type == ondemand::json_type::object) {
         members(value.get_object(), where, depth);
@@ -182,6 +199,7 @@ void envelope_reader::parsing::elements(ondemand::array array, std::size_t depth
 }
 
 void envelope_reader::parsing::check_id() {
+    if (id_twice_) envelope_.raw_id = {};  // none of the two is to be answered to
     if (envelope_.raw_id.empty()) return;
     // An error whose request could not be read has null.
     if (envelope_.raw_id == "null" && !envelope_.raw_error.empty()) return;
@@ -204,6 +222,7 @@ void envelope_reader::parsing::check_id() {
 
 void envelope_reader::parsing::check() {
     check_id();
+    if (found_) throw fault_found{*found_};
     const bool answers = !envelope_.raw_result.empty() || !envelope_.raw_error.empty();
     if (raw_version_of_rpc_ != "\"2.0\"") {
         throw fault_found{error_code::invalid_request, "no JSON-RPC 2.0: \"jsonrpc\" must be \"2.0\""};
@@ -218,6 +237,7 @@ void envelope_reader::parsing::check() {
             throw fault_found{error_code::invalid_request, "params must be an object"};
         }
         envelope_.kind = envelope_.has_id ? message_kind::request : message_kind::notification;
+        if (envelope_.has_id) envelope_.raw_progress_token = raw_token_of_meta_;
         return;
     }
     if (!answers) throw fault_found{error_code::invalid_request, "neither a method nor a result or error"};
@@ -240,10 +260,12 @@ void envelope_reader::parsing::message(ondemand::document& document) {
 }
 
 void envelope_reader::parsing::refuse(const fault_found& found) {
+    const bool valid = found.code != error_code::parse_error;
+    const bool answers = !seen_[method_member] && (seen_[result_member] || seen_[error_member]);
     fault = {.code = found.code,
              .message = found.message,
-             .raw_id = envelope_.has_id && found.code != error_code::parse_error ? std::string(envelope_.raw_id) : "",
-             .notification = found.code != error_code::parse_error && !seen_[1] && !raw_method_.empty()};
+             .raw_id = valid && !answers && envelope_.has_id ? std::string(envelope_.raw_id) : "",
+             .silent = valid && (answers || (seen_[method_member] && !seen_[id_member]))};
 }
 
 void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error) {
@@ -253,8 +275,10 @@ void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error) {
 
 const envelope* envelope_reader::parsing::read(std::string_view line) {
     envelope_ = {};
-    raw_version_of_rpc_ = raw_method_ = {};
+    raw_version_of_rpc_ = raw_method_ = raw_token_of_meta_ = {};
     seen_ = {};
+    id_twice_ = false;
+    found_.reset();
     try {
         ondemand::document document = open(line);
         document_ = &document;
@@ -271,13 +295,14 @@ const envelope* envelope_reader::parsing::read(std::string_view line) {
 std::optional<std::vector<std::string_view>> envelope_reader::parsing::split_batch(std::string_view line) {
     envelope_ = {};
     seen_ = {};
-    raw_method_ = {};
+    found_.reset();
     try {
         std::vector<std::string_view> messages;
         ondemand::document document = open(line);
         document_ = &document;
         for (auto element : document.get_array()) messages.push_back(value(element.value(), inside::anything, 1));
         if (!at_end()) throw fault_found{error_code::parse_error, "something follows the batch on its line"};
+        if (found_) throw fault_found{*found_};
         if (messages.empty()) throw fault_found{error_code::invalid_request, "an empty batch"};
         return messages;
     } catch (const simdjson::simdjson_error& error) {

@@ -15,23 +15,33 @@ bool is_blank(std::string_view text) noexcept {
 line_splitter::line_splitter(std::size_t longest_line)
     : longest_line_(longest_line), bytes_(new char[capacity_ + padding]()) {}
 
+/// What is held moves to the front, of a buffer of another size where that is asked for.
+void line_splitter::make_room(std::size_t capacity) {
+    const std::size_t held = end_ - begin_;
+    if (capacity == capacity_) {
+        std::memmove(bytes_.get(), bytes_.get() + begin_, held);
+    } else {
+        std::unique_ptr<char[]> other(new char[capacity + padding]());
+        std::memcpy(other.get(), bytes_.get() + begin_, held);
+        bytes_ = std::move(other);
+        capacity_ = capacity;
+    }
+    scanned_ -= begin_;
+    begin_ = 0;
+    end_ = held;
+}
+
 std::span<char> line_splitter::room() {
     if (begin_ == end_) {
         begin_ = scanned_ = end_ = 0;
+        if (capacity_ > kept_capacity) make_room(usual_capacity);
     }
     if (capacity_ - end_ < least_room) {
-        const std::size_t held = end_ - begin_;
-        if (held + least_room > capacity_ / 2) {  // else moving what is there makes room enough
-            capacity_ *= 2;
-            std::unique_ptr<char[]> larger(new char[capacity_ + padding]());
-            std::memcpy(larger.get(), bytes_.get() + begin_, held);
-            bytes_ = std::move(larger);
-        } else {
-            std::memmove(bytes_.get(), bytes_.get() + begin_, held);
-        }
-        scanned_ -= begin_;
-        begin_ = 0;
-        end_ = held;
+        const std::size_t needed = end_ - begin_ + least_room;
+        // Past the longest line nothing is held, however long it goes on.
+        const std::size_t larger = std::max(needed, std::min(2 * capacity_, longest_line_ + 2 * least_room));
+        // Up to half of it, moving what is there makes room enough.
+        make_room(needed > capacity_ / 2 ? std::max(larger, capacity_) : capacity_);
     }
     return {bytes_.get() + end_, capacity_ - end_};
 }

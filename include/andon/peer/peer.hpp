@@ -80,7 +80,7 @@ struct peer_step {
 ///
 /// Server:  unknown ──initialize──► legacy. A request with modern `_meta` is served as such in any state.
 /// Client:  idle ──open()──► probing ──a modern answer──► modern
-///                              └──any other, or silence──► initializing ──► legacy
+///                              └──any other, or silence──► initializing ──► legacy; or modern, by a late answer
 class peer {
 public:
     peer(peer_settings settings, in_flight& table, const session& in);
@@ -137,17 +137,17 @@ public:
 private:
     enum class state : std::uint8_t { unknown, probing, initializing, legacy, modern, failed };
 
-    [[nodiscard]] peer_step read(std::string_view line, std::shared_ptr<batch_answers> batch, time_point now);
-    [[nodiscard]] peer_step fault(std::shared_ptr<batch_answers> batch) const;
-    [[nodiscard]] peer_step on_request(const envelope& message, std::shared_ptr<batch_answers> batch, time_point now);
+    [[nodiscard]] peer_step read(std::string_view line, bool in_batch, time_point now);
+    [[nodiscard]] peer_step fault(const envelope_fault& found) const;
+    [[nodiscard]] peer_step on_request(const envelope& message, bool in_batch, time_point now);
     [[nodiscard]] peer_step on_notification(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_cancelled(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_answer(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_handshake(const envelope& message, time_point now);
+    [[nodiscard]] peer_step on_discovered(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_initialize(const envelope& message);
     [[nodiscard]] peer_step on_discover(const envelope& message) const;
-    [[nodiscard]] peer_step let_in(const envelope& message, revision speaks, std::shared_ptr<batch_answers> batch,
-                                   time_point now);
+    [[nodiscard]] peer_step let_in(const envelope& message, revision speaks, time_point now);
     [[nodiscard]] peer_step refuse(const envelope& message, int code, std::string_view why,
                                    const json::value& data = nullptr) const;
     [[nodiscard]] peer_step initialize(time_point now);
@@ -157,6 +157,7 @@ private:
     [[nodiscard]] json::array supported() const;
     [[nodiscard]] bool supports(revision which) const noexcept;
     [[nodiscard]] std::optional<revision> newest(era of) const noexcept;
+    [[nodiscard]] std::optional<revision> common(const json::value* names, era of) const noexcept;
 
     peer_settings settings_;
     in_flight* table_;

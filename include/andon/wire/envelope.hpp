@@ -26,13 +26,13 @@ struct envelope {
     bool has_id = false;          ///<
     std::string_view raw_id;      ///< to be echoed (MSG-3)
     std::string_view method;      ///< of requests and notifications
-    std::string_view raw_params;  ///< an object, an array or empty
+    std::string_view raw_params;  ///< an object, or empty
     std::string_view raw_result;  ///< of results; any value
     std::string_view raw_error;   ///< of errors; an object
 
     // From inside params, where that is an object; empty where absent.
-    std::string_view raw_meta;            ///< `_meta`, an object
-    std::string_view raw_progress_token;  ///< `_meta.progressToken`, or `progressToken` itself in a notification
+    std::string_view raw_meta;            ///< `_meta`
+    std::string_view raw_progress_token;  ///< `_meta.progressToken` of a request, `progressToken` of a notification
     std::string_view raw_version;         ///< `_meta["io.modelcontextprotocol/protocolVersion"]`
     std::string_view raw_name;            ///< `name`
     std::string_view raw_request_id;      ///< `requestId`
@@ -43,8 +43,8 @@ struct envelope {
 struct envelope_fault {
     int code = 0;
     std::string message;
-    std::string raw_id{};       ///< empty: it had none that could be read
-    bool notification = false;  ///< it has a method and no id: nobody is told
+    std::string raw_id{};  ///< of a request; empty: it had none that could be read
+    bool silent = false;   ///< a notification, or an answer, whose id is one of the reader's own: nobody is told
 };
 
 struct envelope_limits {
@@ -54,8 +54,9 @@ struct envelope_limits {
 
 /// Reads one message after the other with simdjson's on-demand parser, which looks at nothing it is not asked for; so
 /// this walks the whole document: what it lets through is valid JSON to the last byte, and can be forwarded as it came.
-/// The members of the envelope may each come once. The line must be readable for line_splitter::padding bytes behind
-/// its end.
+/// What it refuses as an invalid request may be less: it steps over what is nested too deeply, and does not look into
+/// what begins as no object. The members of the envelope may each come once. The line must be readable for
+/// line_splitter::padding bytes behind its end.
 class envelope_reader {
 public:
     explicit envelope_reader(const envelope_limits& limits = {});

@@ -30,10 +30,14 @@ public:
     [[nodiscard]] std::optional<line> next() noexcept;
 
 private:
-    static constexpr std::size_t least_room = 16 * 1024;
+    static constexpr std::size_t least_room = std::size_t{16} << 10U;
+    static constexpr std::size_t usual_capacity = std::size_t{64} << 10U;
+    static constexpr std::size_t kept_capacity = std::size_t{1} << 20U;  // what is larger goes when it is empty
+
+    void make_room(std::size_t capacity);
 
     std::size_t longest_line_;
-    std::size_t capacity_ = 64 * 1024;
+    std::size_t capacity_ = usual_capacity;
     std::unique_ptr<char[]> bytes_;
     std::size_t begin_ = 0;    // of what is not handed out yet
     std::size_t scanned_ = 0;  // up to here there is no newline
