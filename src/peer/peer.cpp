@@ -109,7 +109,10 @@ json::object peer::meta(revision speaks) const {
 peer_step peer::receive(std::string_view line, time_point now) { return read(line, nullptr, now); }
 
 peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch, time_point now) {
-    return read(message, std::move(batch), now);
+    peer_step step = read(message, batch, now);
+    // Whatever answers it at once, a refusal too: the array waits for each.
+    if (step.what == next_step::send) step.batch = std::move(batch);
+    return step;
 }
 
 peer_step peer::line_too_long() const {
