@@ -218,6 +218,7 @@ void server_process::open() {
 
 void server_process::close_input() { close(in_); }
 void server_process::close_output() { close(out_); }
+void server_process::close_log() { close(err_); }
 
 std::size_t server_process::find_untaken(std::string_view raw_id) const {
     std::size_t at = 0;

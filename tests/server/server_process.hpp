@@ -69,6 +69,7 @@ public:
     void cancel(std::string_view raw_id, std::string_view raw_reason = {}) { send(cancel_line(raw_id, raw_reason)); }
     void close_input();
     void close_output();
+    void close_log();
     /// While false the pipe fills up.
     void read_output(bool wanted) noexcept { reads_output_ = wanted; }
 

@@ -153,6 +153,20 @@ TEST_P(server_unread, answers_that_nobody_reads_end_the_session_within_bounded_m
     EXPECT_LT(peak, kibibytes(320 * 1'024)) << "of which 64 MiB may wait";
 }
 
+TEST_P(server_unread, a_log_that_nobody_reads_ends_nothing) {
+    server.call("71", "park", with_key("parked"));
+    server.call("72", "spin", with_key("spins", R"("ms":600000)"));
+    server.mark("start", "spins");
+    server.close_log();
+    server.cancel("71");
+    server.cancel("72");
+    const int used = server.until_free("71") + server.until_free("72");
+    server.fence();
+    EXPECT_EQ(server.answers("71") + server.answers("72"), used);
+    server.close_input();
+    EXPECT_EQ(server.exit(), exit_status{});
+}
+
 INSTANTIATE_TEST_SUITE_P(stdio, server_unread, testing::ValuesIn(all_revisions), revision_name());
 
 }  // namespace

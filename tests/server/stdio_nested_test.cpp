@@ -124,8 +124,8 @@ TEST_P(server_children, RCV_2_RCV_12_the_whole_tree_dies_with_the_call) {
     const process_watch guardian(state_and_parent(tree.front().pid()).second);
     EXPECT_NE(::getsid(tree[2].pid()), ::getsid(tree[1].pid())) << "the grandchild has left the session";
     server.cancel("71", R"("stop the child")");
-    for (const process_watch& each : tree) EXPECT_TRUE(each.wait_for_end());
-    EXPECT_TRUE(guardian.wait_for_end());
+    for (const process_watch& each : tree) ASSERT_TRUE(each.wait_for_end());
+    ASSERT_TRUE(guardian.wait_for_end());
     for (const process_watch& each : tree) EXPECT_EQ(state_and_parent(each.pid()).first, '-') << "a zombie is left";
     const int used = server.until_free("71");
     server.fence();

@@ -234,6 +234,39 @@ TEST_P(server_races, RCV_9_exactly_one_of_answered_and_cancelled) {
     EXPECT_LT(cancelled, rounds);
 }
 
+TEST_P(server_races, RCV_9_exactly_one_while_workers_answer_and_the_reader_cancels) {
+    constexpr int rounds = 30;
+    constexpr int calls = 64;
+    std::mt19937 random(2026);
+    int settled = 0;
+    const std::size_t before = server.lines().size();
+    for (int round = 0; round < rounds; ++round) {
+        const auto id = [&](int i) { return std::to_string(1'000 + round * calls + i); };
+        const int behind = static_cast<int>(random() % 32);  // how many calls later each cancel comes
+        std::string lines;
+        for (int i = 0; i < calls + behind; ++i) {
+            if (i < calls) lines += call_line(GetParam(), id(i), "block", R"({"ms":0})") + '\n';
+            if (i >= behind) lines += cancel_line(id(i - behind)) + '\n';
+        }
+        server.write(lines);
+        settled += calls;
+        const auto heard = [&] {
+            return static_cast<int>(server.lines().size() - before) + server.times_logged("cancelled: peer");
+        };
+        server.wait_until([&] { return heard() >= settled; }, "an answer or a cancel of each");
+        server.fence();
+        ++settled;
+    }
+    int cancelled = 0;
+    for (int i = 1'000; i < 1'000 + rounds * calls; ++i) {
+        const int logged = server.times_logged("request " + std::to_string(i) + " (");
+        ASSERT_EQ(server.answers(std::to_string(i)) + logged, 1) << "request " << i;
+        cancelled += logged;
+    }
+    EXPECT_GT(cancelled, 0);
+    EXPECT_LT(cancelled, rounds * calls);
+}
+
 TEST_P(server_rules, RCV_10_an_id_in_flight_is_refused_and_the_first_request_untouched) {
     server.call("71", "park", with_key("first"));
     server.call("71", "park", with_key("second"));
