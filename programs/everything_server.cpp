@@ -16,7 +16,8 @@ constexpr const char* usage = R"(usage: everything_server
 Serves MCP on standard input and output, in every revision of the protocol.
 
 Environment:
-  ANDON_MARKS=1      tools write `@start KEY NS`, `@cancel KEY NS` and `@end KEY NS` to standard error
+  ANDON_MARKS=1      tools write `@start KEY NS`, `@cancel KEY NS` and `@end KEY NS` to standard error,
+                     and child `@pids KEY SHELL CHILD CHILD_IN_ITS_OWN_SESSION NS`
   ANDON_LOG=LEVEL    debug, info (default), warning, error or off
 )";
 

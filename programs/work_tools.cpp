@@ -102,9 +102,14 @@ std::string block(const time_arguments& given, call&) {
 std::string child(const child_arguments& given, call& call) {
     const std::string seconds = std::to_string(given.seconds);
     const auto noticed = call.on_cancel([&] { mark("cancel", given.key); });
+    // The last to start says so, from inside its own session.
     const auto result =
-        call.run(andon::command::shell("sleep " + seconds + " & setsid sleep " + seconds + " & echo $$ $!; wait"),
-                 [&](std::string_view) { mark("start", given.key); });
+        call.run(andon::command::shell("sleep " + seconds + " & setsid sh -c 'echo $0 $1 $$; exec sleep " + seconds +
+                                       "' $$ $! & wait"),
+                 [&](std::string_view pids) {
+                     mark("pids", given.key + ' ' + std::string(pids.substr(0, pids.find('\n'))));
+                     mark("start", given.key);
+                 });
     return "exit " + std::to_string(result.status.code);
 }
 

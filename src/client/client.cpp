@@ -40,7 +40,7 @@ struct client::state {
 /// On the loop.
 void client::state::listen_to_stderr() {
     errors->when(detail::event_loop::readiness::readable, [this] {
-        std::array<char, 16 * 1024> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+        std::array<char, 16'384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
         const ssize_t got = ::read(tree->err(), buffer.data(), buffer.size());
         if (got > 0) session->options().on_stderr({buffer.data(), static_cast<std::size_t>(got)});
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return errors.reset();

@@ -1,6 +1,5 @@
 #include "client/question.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <chrono>
 
 #include "andon/core/visible_text.hpp"
@@ -26,7 +25,7 @@ void question::begin() noexcept {
     if (token_.cancelled()) return end({});
     std::string line;
     try {
-        line = result_message(raw_id_, json::serialize(handler_(params_, token_)));
+        line = result_message(raw_id_, json_text(handler_(params_, token_)));
     } catch (const rpc_error& error) {
         line = error_message(raw_id_, error.code(), error.what(), error.data());
     } catch (const std::exception& error) {

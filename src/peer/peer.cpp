@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 
 #include "andon/core/visible_text.hpp"
 
@@ -17,7 +16,7 @@ constexpr std::string_view meta_client_info = "io.modelcontextprotocol/clientInf
 constexpr std::string_view meta_client_capabilities = "io.modelcontextprotocol/clientCapabilities";
 constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
 
-/// What the envelope let through is valid JSON; only a lack of memory could fail.
+/// What the envelope let through is valid JSON, but some of it has no place in a double: then nothing is there.
 json::object object_from(std::string_view raw) {
     if (raw.empty()) return {};
     json::parse_options options;
@@ -80,7 +79,7 @@ std::string batch_answers::add(std::string_view answer) {
 
 peer::peer(peer_settings settings, in_flight& table, const session& in)
     : settings_(std::move(settings)), table_(&table), session_(&in), reader_(settings_.limits) {
-    raw_server_meta_ = json::serialize(json::object{{meta_server_info, settings_.implementation}});
+    raw_server_meta_ = json_text(json::object{{meta_server_info, settings_.implementation}});
 }
 
 bool peer::supports(revision which) const noexcept {
@@ -300,7 +299,7 @@ peer_step peer::on_initialize(const envelope& message) {
     if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
     peer_step step;
     step.what = next_step::established;
-    step.bytes = result_message(message.raw_id, json::serialize(result));
+    step.bytes = result_message(message.raw_id, json_text(result));
     return step;
 }
 
@@ -313,7 +312,7 @@ peer_step peer::on_discover(const envelope& message) const {
                         {"cacheScope", "public"},
                         {"_meta", {{meta_server_info, settings_.implementation}}}};
     if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
-    return answer(result_message(message.raw_id, json::serialize(result)));
+    return answer(result_message(message.raw_id, json_text(result)));
 }
 
 // A client's handshake.
@@ -377,7 +376,7 @@ peer_step peer::on_discovered(const envelope& message, time_point now) {
     if (!modern) {
         const bool listed = versions != nullptr && versions->is_array();
         if (!listed || common(versions, era::legacy)) return initialize(now);
-        return fail("the server speaks no revision that we speak: " + visible_text(json::serialize(*versions), 512));
+        return fail("the server speaks no revision that we speak: " + visible_text(json_text(*versions), 512));
     }
     const revision asked = std::exchange(speaks_, *modern);
     if (failed && *modern == asked) return fail("the server refuses the revision that it says it speaks");

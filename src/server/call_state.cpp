@@ -1,6 +1,5 @@
 #include "server/call_state.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <chrono>
 
 #include "andon/core/visible_text.hpp"
@@ -124,8 +123,8 @@ std::string call_state::input_required() const {
     const std::string state =
         session_->facilities().states.sealed(round->used, round->request_digest, std::chrono::system_clock::now());
     return result_message(raw_id(), R"({"resultType":"input_required","_meta":)" + session_->raw_server_meta() +
-                                        R"(,"inputRequests":)" + json::serialize(round->questions) +
-                                        R"(,"requestState":)" + quoted(state) + '}');
+                                        R"(,"inputRequests":)" + json_text(round->questions) + R"(,"requestState":)" +
+                                        json_quoted(state) + '}');
 }
 
 std::string call_state::written(handler_result result) const {
@@ -136,7 +135,7 @@ std::string call_state::written(handler_result result) const {
             if (!contents.contains("uri")) contents["uri"] = name();
             if (!contents.contains("mimeType")) contents["mimeType"] = entry_->mime_type;
         }
-        result.raw_members = R"("contents":)" + json::serialize(result.contents);
+        result.raw_members = R"("contents":)" + json_text(result.contents);
         if (rules.cache_hints) result.raw_members += R"(,"ttlMs":0,"cacheScope":"private")";
     }
     if (rules.structured_content && !result.raw_structured.empty()) {
@@ -145,7 +144,7 @@ std::string call_state::written(handler_result result) const {
     if (result.meta.empty()) {
         return result_message(raw_id(), whole_result(result.raw_members, rules, session_->raw_server_meta()));
     }
-    std::string raw_meta = json::serialize(result.meta);
+    std::string raw_meta = json_text(result.meta);
     if (rules.result_type) {  // ours beside the handler's
         raw_meta.pop_back();
         raw_meta += ',' + session_->raw_server_meta().substr(1);

@@ -31,7 +31,7 @@ int milliseconds_until(std::optional<time_point> deadline) noexcept {
 
 /// Reads what is there. False: nothing will come any more.
 bool read_output(int fd, std::string& output, const std::function<void(std::string_view)>& on_output) {
-    std::array<char, 16 * 1024> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+    std::array<char, 16'384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
     for (;;) {
         const ssize_t got = ::read(fd, buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;

@@ -1,6 +1,5 @@
 #include "andon/server/server.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <list>
@@ -18,7 +17,7 @@ struct server::state {
     void add(std::shared_ptr<detail::handler_entry> entry);
     bool remove(detail::offered kind, std::string_view name);
     void tell_changed(detail::offered kind);
-    std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, std::function<void()> on_end);
+    std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, const std::function<void()>& on_end);
     void close_all(cancel_cause cause, std::string_view why);
 
     std::shared_ptr<detail::server_facilities> facilities;
@@ -47,14 +46,14 @@ bool server::state::remove(detail::offered kind, std::string_view name) {
 }
 
 std::shared_ptr<detail::server_session> server::state::open(std::unique_ptr<transport> over,
-                                                            std::function<void()> on_end) {
+                                                            const std::function<void()>& on_end) {
     const auto place = sessions.emplace(sessions.end());
     *place = std::make_shared<detail::server_session>(facilities, std::move(over), [this, place, on_end] {
         // It is inside the session's own code that we are called.
         loop().post([this, place] { sessions.erase(place); });
         if (on_end) on_end();
     });
-    const auto session = *place;
+    auto session = *place;
     session->open();
     return session;
 }
@@ -98,7 +97,7 @@ void server::add_tool(tool_options options, detail::handler run) {
     state_->add(std::move(entry));
 }
 
-void server::add_resource(resource_options options, detail::handler run) {
+void server::add_resource(const resource_options& options, detail::handler run) {
     const bool family = options.uri.find('{') != std::string::npos;
     json::object listing{{family ? "uriTemplate" : "uri", options.uri}, {"name", options.name}};
     if (!options.title.empty()) listing["title"] = options.title;
@@ -106,14 +105,14 @@ void server::add_resource(resource_options options, detail::handler run) {
     if (!options.mime_type.empty()) listing["mimeType"] = options.mime_type;
     auto entry = std::make_shared<detail::handler_entry>();
     entry->kind = family ? detail::offered::resource_template : detail::offered::resource;
-    entry->name = std::move(options.uri);
+    entry->name = options.uri;
     entry->listing = std::move(listing);
     entry->run = std::move(run);
-    entry->mime_type = std::move(options.mime_type);
+    entry->mime_type = options.mime_type;
     state_->add(std::move(entry));
 }
 
-void server::add_prompt(prompt_options options, detail::handler run) {
+void server::add_prompt(const prompt_options& options, detail::handler run) {
     json::object listing{{"name", options.name}};
     if (!options.title.empty()) listing["title"] = options.title;
     if (!options.description.empty()) listing["description"] = options.description;
@@ -126,7 +125,7 @@ void server::add_prompt(prompt_options options, detail::handler run) {
     if (!arguments.empty()) listing["arguments"] = std::move(arguments);
     auto entry = std::make_shared<detail::handler_entry>();
     entry->kind = detail::offered::prompt;
-    entry->name = std::move(options.name);
+    entry->name = options.name;
     entry->listing = std::move(listing);
     entry->run = std::move(run);
     state_->add(std::move(entry));
@@ -193,8 +192,8 @@ void server::serve_stdio() {
 }
 
 detail::handler_result prompt_result::written() const {
-    std::string raw = R"("messages":)" + json::serialize(messages_);
-    if (!description_.empty()) raw += R"(,"description":)" + json::serialize(json::string(description_));
+    std::string raw = R"("messages":)" + json_text(messages_);
+    if (!description_.empty()) raw += R"(,"description":)" + json_text(json::string(description_));
     return {.raw_members = std::move(raw)};
 }
 
@@ -206,7 +205,7 @@ detail::handler_result completion_result::written() const {
     }
     const json::object completion{
         {"values", std::move(values)}, {"total", values_.size()}, {"hasMore", values_.size() > most}};
-    return {.raw_members = R"("completion":)" + json::serialize(completion)};
+    return {.raw_members = R"("completion":)" + json_text(completion)};
 }
 
 }  // namespace andon

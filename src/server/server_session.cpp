@@ -2,7 +2,6 @@
 
 #include <array>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <chrono>
 
 #include "andon/core/visible_text.hpp"
@@ -189,11 +188,11 @@ void server_session::on_notification(const envelope& message) {
     }
 }
 
-void server_session::answer(incoming_request request, std::string line) {
+void server_session::answer(incoming_request request, std::string_view line) {
     const auto batch = std::move(request.batch);
     const bool ours = request.request.begin_response();
     request.request.finish(now());
-    conversation_->answer(batch, ours ? line : std::string());
+    conversation_->answer(batch, ours ? line : std::string_view());
 }
 
 std::string server_session::list(std::string_view method, const json::object& params, const revision_policy& policy) {
@@ -212,7 +211,7 @@ std::string server_session::list(std::string_view method, const json::object& pa
         result["ttlMs"] = 0;
         result["cacheScope"] = "private";
     }
-    const std::string raw = json::serialize(result);
+    const std::string raw = json_text(result);
     return whole_result(std::string_view(raw).substr(1, raw.size() - 2), policy, raw_server_meta_);
 }
 
@@ -325,7 +324,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
         }
         if (policy.input_required_results) {
             round = std::make_unique<input_round>();
-            round->request_digest = std::string(message.method) + ' ' + entry->name + ' ' + json::serialize(arguments);
+            round->request_digest = std::string(message.method) + ' ' + entry->name + ' ' + json_text(arguments);
             if (const json::value* const state = params.if_contains("requestState")) {
                 auto opened = state->is_string()
                                   ? facilities_->states.opened(std::string_view(state->get_string()),

@@ -1,7 +1,5 @@
 #include "andon/server/tool_result.hpp"
 
-#include <boost/json/serialize.hpp>
-
 #include "andon/wire/message.hpp"
 
 namespace andon {
@@ -17,12 +15,12 @@ tool_result& tool_result::add(std::string_view raw) {
 tool_result& tool_result::text(std::string_view words) {
     if (!raw_content_.empty()) raw_content_ += ',';
     raw_content_ += R"({"type":"text","text":)";
-    raw_content_ += quoted(words);
+    raw_content_ += json_quoted(words);
     raw_content_ += '}';
     return *this;
 }
 
-tool_result& tool_result::content(const json::object& any) { return add(json::serialize(any)); }
+tool_result& tool_result::content(const json::object& any) { return add(json_text(any)); }
 
 tool_result& tool_result::image(std::string_view base64, std::string_view mime_type) {
     return content({{"type", "image"}, {"data", base64}, {"mimeType", mime_type}});
@@ -43,7 +41,7 @@ tool_result& tool_result::link(const json::object& resource) {
 }
 
 tool_result& tool_result::structured(const json::value& value) {
-    raw_structured_ = json::serialize(value);
+    raw_structured_ = json_text(value);
     return text(raw_structured_);
 }
 

@@ -113,8 +113,7 @@ std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings wha
     const begin_options options{.label = what.method, .limits = limits};
     auto begun = parent != nullptr ? table().begin(*parent, direction::outgoing, id, now(), options)
                                    : table().begin(session_, direction::outgoing, id, now(), options);
-    const auto call =
-        std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request));
+    auto call = std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request));
     if (!begun) {
         const bool closed = begun.refusal == begin_refusal::session_closed;
         static_cast<void>(call->settle({.status = closed ? call_status::disconnected : call_status::failed,

@@ -12,8 +12,8 @@ class job {
 public:
     job() noexcept = default;
     template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, job>) job(F&& f)  // NOLINT(google-explicit-constructor)
-        : held_(std::make_unique<holder<std::remove_cvref_t<F>>>(std::forward<F>(f))) {}
+    requires(!std::same_as<F, job>) job(F f)  // NOLINT(google-explicit-constructor)
+        : held_(std::make_unique<holder<F>>(std::move(f))) {}
 
     explicit operator bool() const noexcept { return held_ != nullptr; }
     void operator()() { held_->run(); }
@@ -28,8 +28,7 @@ private:
     };
     template <class F>
     struct holder final : base {
-        template <class G>
-        explicit holder(G&& g) : f(std::forward<G>(g)) {}
+        explicit holder(F g) : f(std::move(g)) {}
         void run() override { f(); }
         F f;
     };

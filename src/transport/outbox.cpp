@@ -40,7 +40,7 @@ outbox::queued outbox::put(std::string_view line, const cancel_token* owner) {
 }
 
 bool outbox::take_more() {
-    constexpr std::size_t keep = 256 * 1024;
+    constexpr std::size_t keep = std::size_t{256} * 1024;
     writing_.bytes.clear();
     writing_.messages.clear();
     if (writing_.bytes.capacity() > keep) writing_.bytes.shrink_to_fit();

@@ -10,19 +10,20 @@ namespace {
 
 constexpr std::size_t deepest = 1'000;  // the envelope's limit holds before this one
 
-json::value value_from(std::string_view raw) {
+std::optional<json::value> value_from(std::string_view raw) {
     json::parse_options options;
     options.max_depth = deepest;
     boost::system::error_code failed;
     json::value parsed = json::parse(raw, failed, {}, options);
-    return failed ? json::value(nullptr) : parsed;
+    if (failed) return std::nullopt;
+    return parsed;
 }
 
 call_outcome failure_from(std::string_view raw_error) {
     call_outcome outcome{.status = call_status::failed, .code = error_code::internal_error};
-    const json::value parsed = value_from(raw_error);
-    if (!parsed.is_object()) return outcome;
-    const json::object& error = parsed.get_object();
+    const auto parsed = value_from(raw_error);
+    if (!parsed || !parsed->is_object()) return outcome;
+    const json::object& error = parsed->get_object();
     if (const auto* code = error.if_contains("code"); code != nullptr && code->is_int64()) {
         outcome.code = static_cast<int>(code->get_int64());
     }
@@ -31,6 +32,15 @@ call_outcome failure_from(std::string_view raw_error) {
     }
     if (const auto* data = error.if_contains("data")) outcome.data = *data;
     return outcome;
+}
+
+call_outcome success_from(std::string_view raw_result) {
+    auto parsed = value_from(raw_result);
+    if (parsed) return {.status = call_status::completed, .result = std::move(*parsed)};
+    // A number, say, whose exponent no double has.
+    return {.status = call_status::failed,
+            .code = error_code::internal_error,
+            .message = "the answer holds a value that cannot be read"};
 }
 
 call_status status_of(cancel_cause cause) noexcept {
@@ -101,10 +111,8 @@ void outgoing_call::answered(const envelope& message) {
     const bool waited_for = request_.begin_response();
     request_.finish(std::chrono::steady_clock::now());
     if (!waited_for) return;  // SND-1: a late answer is dropped quietly
-    const auto go_on =
-        settle(message.kind == message_kind::error
-                   ? failure_from(message.raw_error)
-                   : call_outcome{.status = call_status::completed, .result = value_from(message.raw_result)});
+    const auto go_on = settle(message.kind == message_kind::error ? failure_from(message.raw_error)
+                                                                  : success_from(message.raw_result));
     if (go_on) go_on();
 }
 
@@ -112,9 +120,9 @@ void outgoing_call::progressed(const envelope& message) {
     if (request_.state() != request_state::running) return;
     if (settings_.progress_restarts_idle) request_.progress(std::chrono::steady_clock::now());
     if (!settings_.on_progress) return;
-    const json::value parsed = value_from(message.raw_params);
-    if (!parsed.is_object()) return;
-    const json::object& params = parsed.get_object();
+    const auto parsed = value_from(message.raw_params);
+    if (!parsed || !parsed->is_object()) return;
+    const json::object& params = parsed->get_object();
     const auto progress = number_in(params, "progress");
     if (!progress) return;
     const json::value* const text = params.if_contains("message");

@@ -1,5 +1,6 @@
 #include "andon/wire/message.hpp"
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <cmath>
 #include <initializer_list>
@@ -26,8 +27,8 @@ std::string number(double value) {
 }
 
 std::string error_object(int code, std::string_view message, const json::value& data) {
-    std::string text = joined({R"({"code":)", std::to_string(code), R"(,"message":)", quoted(message)});
-    if (!data.is_null()) text += R"(,"data":)" + json::serialize(data);
+    std::string text = joined({R"({"code":)", std::to_string(code), R"(,"message":)", json_quoted(message)});
+    if (!data.is_null()) text += R"(,"data":)" + json_text(data);
     return text += '}';
 }
 
@@ -55,7 +56,7 @@ std::size_t sequence_length(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
     constexpr std::string_view replacement = "\xEF\xBF\xBD";
     constexpr std::string_view hexadecimal = "0123456789abcdef";
     std::string out;
@@ -83,6 +84,60 @@ std::string quoted(std::string_view text) {
     return out += '"';
 }
 
+namespace {
+
+bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const std::size_t length = sequence_length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+bool can_be_said(const json::value& value) noexcept {
+    switch (value.kind()) {
+        case json::kind::double_: return std::isfinite(value.get_double());
+        case json::kind::string: return is_utf8(value.get_string());
+        case json::kind::array: return std::all_of(value.get_array().begin(), value.get_array().end(), can_be_said);
+        case json::kind::object:
+            return std::all_of(value.get_object().begin(), value.get_object().end(),
+                               [](const auto& member) { return is_utf8(member.key()) && can_be_said(member.value()); });
+        default: return true;
+    }
+}
+
+std::string mended(const json::value& value) {
+    const auto list = [](char open, const auto& items, char close, const auto& write) {
+        std::string text(1, open);
+        for (const auto& item : items) {
+            if (text.size() > 1) text += ',';
+            text += write(item);
+        }
+        return text += close;
+    };
+    switch (value.kind()) {
+        case json::kind::double_: return std::isfinite(value.get_double()) ? json::serialize(value) : "null";
+        case json::kind::string: return json_quoted(value.get_string());
+        case json::kind::array: return list('[', value.get_array(), ']', mended);
+        case json::kind::object:
+            return list('{', value.get_object(), '}',
+                        [](const auto& member) { return json_quoted(member.key()) + ':' + mended(member.value()); });
+        default: return json::serialize(value);
+    }
+}
+
+}  // namespace
+
+std::string json_text(const json::value& value) { return can_be_said(value) ? json::serialize(value) : mended(value); }
+
+std::string json_text(const json::object& value) {
+    const bool fine = std::all_of(value.begin(), value.end(), [](const auto& member) {
+        return is_utf8(member.key()) && can_be_said(member.value());
+    });
+    return fine ? json::serialize(value) : mended(value);
+}
+
 std::string result_message(std::string_view raw_id, std::string_view raw_result) {
     return joined({opening, R"(,"id":)", raw_id, R"(,"result":)", raw_result, "}"});
 }
@@ -97,18 +152,18 @@ std::string error_without_id(int code, std::string_view message, const revision_
 }
 
 std::string request_message(std::int64_t id, std::string_view method, const json::object& params) {
-    return joined({opening, R"(,"id":)", std::to_string(id), R"(,"method":)", quoted(method), R"(,"params":)",
-                   json::serialize(params), "}"});
+    return joined({opening, R"(,"id":)", std::to_string(id), R"(,"method":)", json_quoted(method), R"(,"params":)",
+                   json_text(params), "}"});
 }
 
 std::string notification_message(std::string_view method, const json::object& params) {
-    if (params.empty()) return joined({opening, R"(,"method":)", quoted(method), "}"});
-    return joined({opening, R"(,"method":)", quoted(method), R"(,"params":)", json::serialize(params), "}"});
+    if (params.empty()) return joined({opening, R"(,"method":)", json_quoted(method), "}"});
+    return joined({opening, R"(,"method":)", json_quoted(method), R"(,"params":)", json_text(params), "}"});
 }
 
 std::string cancelled_message(std::string_view raw_id, std::string_view reason) {
     std::string text = joined({opening, R"(,"method":"notifications/cancelled","params":{"requestId":)", raw_id});
-    if (!reason.empty()) text += R"(,"reason":)" + quoted(reason);
+    if (!reason.empty()) text += R"(,"reason":)" + json_quoted(reason);
     return text += "}}";
 }
 
@@ -116,7 +171,7 @@ std::string progress_message(std::string_view raw_token, const progress_update& 
     std::string text = joined({opening, R"(,"method":"notifications/progress","params":{"progressToken":)", raw_token,
                                R"(,"progress":)", number(update.progress)});
     if (update.total) text += R"(,"total":)" + number(*update.total);
-    if (!update.message.empty() && policy.progress_message) text += R"(,"message":)" + quoted(update.message);
+    if (!update.message.empty() && policy.progress_message) text += R"(,"message":)" + json_quoted(update.message);
     return text += "}}";
 }
 

@@ -112,7 +112,7 @@ std::string script_runner::run(const std::string& does) {
         return hear(named(rest, R"(,"id":)" + id + R"(,"params":)" + (modern ? R"({"_meta":)" + meta + "}" : "{}")));
     }
     if (verb == "cancelled") {
-        const std::string reason = rest.empty() ? "" : R"(,"reason":)" + andon::quoted(rest);
+        const std::string reason = rest.empty() ? "" : R"(,"reason":)" + andon::json_quoted(rest);
         return hear(named("notifications/cancelled", R"(,"params":{"requestId":)" + id + reason + "}"));
     }
     if (verb == "progress") {

@@ -17,7 +17,7 @@ namespace {
 /// Any JSON, with the keys that the reader looks for among its keys.
 rc::Gen<json::value> any_value(int depth) {
     const auto text = rc::gen::map(rc::gen::arbitrary<std::string>(), [](const std::string& bytes) {
-        return string_from_json(andon::quoted(bytes)).value();  // its bytes made UTF-8
+        return string_from_json(andon::json_quoted(bytes)).value();  // its bytes made UTF-8
     });
     const auto scalar = rc::gen::resize(
         30,

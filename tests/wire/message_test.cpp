@@ -24,7 +24,7 @@ struct quoted_case {
 
 class text_quoted : public testing::TestWithParam<quoted_case> {};
 
-TEST_P(text_quoted, is_a_json_string) { EXPECT_EQ(andon::quoted(GetParam().text), GetParam().json); }
+TEST_P(text_quoted, is_a_json_string) { EXPECT_EQ(andon::json_quoted(GetParam().text), GetParam().json); }
 
 const std::string replaced = "\xEF\xBF\xBD";
 
@@ -47,12 +47,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 RC_GTEST_PROP(message, any_bytes_quoted_are_json_on_one_line, (const std::vector<std::uint8_t>& bytes)) {
     const std::string text(bytes.begin(), bytes.end());
-    const std::string json = andon::quoted(text);
+    const std::string json = andon::json_quoted(text);
     boost::system::error_code failed;
     const json::value parsed = json::parse(json, failed);
     RC_ASSERT(!failed);
     RC_ASSERT(json.find_first_of("\n\r"s + '\0') == std::string::npos);
-    RC_ASSERT(andon::quoted(std::string_view(parsed.get_string())) == json);
+    RC_ASSERT(andon::json_quoted(std::string_view(parsed.get_string())) == json);
 }
 
 struct written_case {

@@ -59,23 +59,23 @@ public:
         add_tool(std::move(options), detail::handler_from<tool_result>(std::move(f)));
     }
     template <class F>
-    void tool(std::string name, std::string description, F f) {
-        tool({.name = std::move(name), .description = std::move(description)}, std::move(f));
+    void tool(std::string_view name, std::string_view description, F f) {
+        tool({.name = std::string(name), .description = std::string(description)}, std::move(f));
     }
     /// `f` is `(resource_request, call&) -> text or resource_result`.
     template <class F>
-    void resource(resource_options options, F f) {
-        add_resource(std::move(options), detail::handler_from<resource_result>(std::move(f)));
+    void resource(const resource_options& options, F f) {
+        add_resource(options, detail::handler_from<resource_result>(std::move(f)));
     }
     /// `f` is `(json::object arguments, call&) -> text or prompt_result`.
     template <class F>
-    void prompt(prompt_options options, F f) {
-        add_prompt(std::move(options), detail::handler_from<prompt_result>(std::move(f)));
+    void prompt(const prompt_options& options, F f) {
+        add_prompt(options, detail::handler_from<prompt_result>(std::move(f)));
     }
     /// `of`: the name of a prompt or the template of a resource. `f` is `(completion_request, call&) -> strings`.
     template <class F>
-    void completion(std::string of, F f) {
-        add_completion(std::move(of), detail::handler_from<completion_result>(std::move(f)));
+    void completion(std::string_view of, F f) {
+        add_completion(std::string(of), detail::handler_from<completion_result>(std::move(f)));
     }
 
     bool remove_tool(std::string_view name);
@@ -98,8 +98,8 @@ public:
 
 private:
     void add_tool(tool_options options, detail::handler run);
-    void add_resource(resource_options options, detail::handler run);
-    void add_prompt(prompt_options options, detail::handler run);
+    void add_resource(const resource_options& options, detail::handler run);
+    void add_prompt(const prompt_options& options, detail::handler run);
     void add_completion(std::string of, detail::handler run);
 
     struct state;

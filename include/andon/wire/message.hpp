@@ -31,6 +31,11 @@ struct progress_update {
                                            const revision_policy& policy);
 
 /// `text` as a JSON string, quotes included. What is no UTF-8 is replaced.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string json_quoted(std::string_view text);
+
+/// As JSON on one line, whatever is in it: what JSON cannot say, an infinity (`1e400` is read as one) or text that is
+/// no UTF-8, becomes null or is replaced. json::serialize() would write it all the same.
+[[nodiscard]] std::string json_text(const json::value& value);
+[[nodiscard]] std::string json_text(const json::object& value);
 
 }  // namespace andon
