@@ -50,7 +50,7 @@ protected:
         EXPECT_EQ(server.answers("71"), used);
     }
 
-    server_process server{std::get<0>(GetParam()), {"ANDON_LOG=debug"}};
+    server_process server{std::get<0>(GetParam())};
 };
 const auto name_of_line = [](const auto& each) {
     return name_of(std::get<0>(each.param)) + '_' + std::get<1>(each.param).name;
@@ -60,9 +60,9 @@ class malformed_cancel : public with_line {};
 
 TEST_P(malformed_cancel, RCV_6_is_ignored_and_logged) {
     const std::size_t from = server.lines().size();
-    const int logged = server.times_logged("andon: debug: ");
+    const int logged = server.times_logged("andon: warning: ");
     server.send(given().line);
-    server.wait_until([&] { return server.times_logged("andon: debug: ") > logged; }, "a line in the log");
+    server.wait_until([&] { return server.times_logged("andon: warning: ") > logged; }, "a line in the log");
     server.fence();
     EXPECT_EQ(server.lines().size(), from + 1) << "the fence, and nothing else";
     expect_bystander_untouched();

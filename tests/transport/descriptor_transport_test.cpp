@@ -301,7 +301,7 @@ TEST_F(descriptor_transport_test, writing_without_waiting_does_not_change_what_o
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
     {
-        const descriptor writing = for_writing(descriptor(pipe[1], false));
+        const descriptor writing = for_writing(descriptor(::fcntl(pipe[1], F_DUPFD_CLOEXEC, 3)));
         EXPECT_NE(::fcntl(writing.get(), F_GETFL) & O_NONBLOCK, 0);
         EXPECT_EQ(::fcntl(pipe[1], F_GETFL) & O_NONBLOCK, 0);
         EXPECT_EQ(::write(writing.get(), "x", 1), 1);
