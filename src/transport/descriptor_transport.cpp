@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,8 +25,10 @@ descriptor for_writing(descriptor fd) {
     return fd;
 }
 
-descriptor_transport::descriptor_transport(descriptor in, descriptor out, const transport_limits& limits)
+descriptor_transport::descriptor_transport(descriptor in, descriptor out, const transport_limits& limits,
+                                           bool one_socket)
     : limits_(limits),
+      one_socket_(one_socket),
       in_(std::move(in)),
       out_(for_writing(std::move(out))),
       lines_(limits.longest_line),
@@ -39,7 +42,7 @@ void descriptor_transport::open(event_loop& loop, events& to) {
     events_ = &to;
     watch_in_ = std::make_unique<event_loop::watch>(loop, in_.get());
     watch_out_ = std::make_unique<event_loop::watch>(loop, out_.get());
-    watch_out_->when(event_loop::readiness::broken, [this] { end("the peer closed its input"); });
+    if (!one_socket_) watch_out_->when(event_loop::readiness::broken, [this] { output_broken(); });
     read_later();
 }
 
@@ -48,13 +51,34 @@ void descriptor_transport::read_later() {
 }
 
 void descriptor_transport::read() {
+    if (read_once()) read_later();
+}
+
+/// Nobody reads what we write. What was written to us before that is still to be read; no more than a pipe holds.
+void descriptor_transport::output_broken() {
+    constexpr int most = 64;
+    const auto alive = alive_;
+    for (int i = 0; i < most; ++i) {
+        pollfd ready{in_.get(), POLLIN, 0};
+        if (ended_ || ::poll(&ready, 1, 0) != 1) break;
+        if (!read_once()) break;
+    }
+    if (*alive != nullptr) end("the peer closed its input");
+}
+
+/// False: it was the last time.
+bool descriptor_transport::read_once() {
     const auto room = lines_.room();
     const ssize_t got = ::read(in_.get(), room.data(), room.size());
     if (got < 0) {
-        if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) return read_later();
-        return end(std::string("reading failed: ") + std::strerror(errno));
+        if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) return true;
+        end(std::string("reading failed: ") + std::strerror(errno));
+        return false;
     }
-    if (got == 0) return end("end of input");
+    if (got == 0) {
+        end("end of input");
+        return false;
+    }
     lines_.filled(static_cast<std::size_t>(got));
     delivering_ = true;
     const auto alive = alive_;
@@ -64,11 +88,11 @@ void descriptor_transport::read() {
         } else {
             events_->on_line(line->text);
         }
-        if (*alive == nullptr || ended_) return;
+        if (*alive == nullptr || ended_) return false;
     }
     delivering_ = false;
     flush();
-    if (*alive != nullptr) read_later();
+    return *alive != nullptr && !ended_;
 }
 
 bool descriptor_transport::send(std::string_view line, const cancel_token* owner) {
@@ -134,7 +158,8 @@ std::unique_ptr<transport> stdio_transport(const transport_limits& limits) {
 
 std::unique_ptr<transport> descriptor_transport(int in, int out, const transport_limits& limits) {
     const int other = in == out ? ::fcntl(out, F_DUPFD_CLOEXEC, 3) : out;
-    return std::make_unique<detail::descriptor_transport>(detail::descriptor(in), detail::descriptor(other), limits);
+    return std::make_unique<detail::descriptor_transport>(detail::descriptor(in), detail::descriptor(other), limits,
+                                                          in == out);
 }
 
 std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> transport_pair(const transport_limits& limits) {

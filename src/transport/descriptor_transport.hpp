@@ -18,7 +18,8 @@ namespace andon::detail {
 
 class descriptor_transport : public transport {
 public:
-    descriptor_transport(descriptor in, descriptor out, const transport_limits& limits);
+    /// One socket both ways: its end is read, and needs no second look-out.
+    descriptor_transport(descriptor in, descriptor out, const transport_limits& limits, bool one_socket = false);
     ~descriptor_transport() override;
 
     void open(event_loop& loop, events& to) override;
@@ -31,10 +32,13 @@ protected:
 
 private:
     void read();
+    bool read_once();
+    void output_broken();
     void read_later();
     void flush();
 
     transport_limits limits_;
+    bool one_socket_;
     descriptor in_;
     descriptor out_;
     line_splitter lines_;
