@@ -163,6 +163,8 @@ void client::close() {
     });
     state_->thread.join();
     session.turns().stop();
+    // Whoever waits for a call that was cancelled just now is told by work that was posted.
+    session.loop().finish();
 }
 
 }  // namespace andon

@@ -51,9 +51,8 @@ void pending_state::send(json::object params) {
         too_late = cancel_wanted_;
     }
     if (too_late) call->cancel(cancel_cause::peer, too_late->message);
-    if (!call->then([self = shared_from_this()] { self->advance(); })) {
-        session_->talk().post([self = shared_from_this()] { self->advance(); });
-    }
+    // Settled already: here, because there may be no loop any more.
+    if (!call->then([self = shared_from_this()] { self->advance(); })) advance();
 }
 
 bool pending_state::settle(call_outcome outcome) {

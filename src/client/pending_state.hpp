@@ -40,7 +40,7 @@ private:
     class answering;
 
     void send(json::object params);
-    void advance();  // loop: the current request is settled
+    void advance();  // the current request is settled
     void answer_questions(json::object result);
     void next_round(json::object answers, const json::value* request_state);
     bool settle(call_outcome outcome);

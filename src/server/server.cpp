@@ -78,6 +78,7 @@ server::~server() {
         state_->thread.join();
     }
     facilities.turns.stop();
+    state_->loop().finish();
 }
 
 void server::add_tool(tool_options options, detail::handler run) {

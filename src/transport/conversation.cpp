@@ -141,7 +141,8 @@ void conversation::start(outgoing_call& call) {
 }
 
 void conversation::give_up(outgoing_call& call) {
-    const std::string bytes = peer_.cancel(call.id(), call.outcome_.message);
+    const reason why = call.token_.why();  // the outcome is the caller's by now
+    const std::string bytes = peer_.cancel(call.id(), why.text());
     if (!bytes.empty() && !closed_ && call.settings_.cancellable) send(bytes);
     outgoing_.erase(call.id());
     call.request_.finish(now());

@@ -64,6 +64,13 @@ void event_loop::run() {
 
 void event_loop::stop() noexcept { engine_->context.stop(); }
 
+void event_loop::finish() {
+    engine_->thread = std::this_thread::get_id();
+    engine_->context.restart();
+    engine_->context.poll();
+    engine_->thread = std::thread::id();
+}
+
 void event_loop::post(job work) {
     asio::post(engine_->context, [work = std::move(work)]() mutable { work(); });
 }
