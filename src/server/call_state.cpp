@@ -72,15 +72,33 @@ void call_state::call_hook(bool before) {
 }
 
 void call_state::run_blocking() noexcept {
+    bool returned = false;
+    bool began = false;
     try {
         call_hook(true);
+        began = true;
         handler_result result = entry_->run.blocking(std::move(arguments_), view_);
+        returned = true;
         call_hook(false);
         complete(std::move(result));
     } catch (...) {
-        fail(std::current_exception());
+        if (began && !returned) {
+            fail_after_handler(std::current_exception());
+        } else {
+            fail(std::current_exception());
+        }
     }
     end();
+}
+
+/// The handler threw, as most do that are cancelled: what comes after it sees that too.
+void call_state::fail_after_handler(const std::exception_ptr& failure) noexcept {
+    try {
+        call_hook(false);
+    } catch (...) {  // the handler's own failure says more
+        talk().log(log_level::warning, "the hook after a tool that failed has failed too");
+    }
+    fail(failure);
 }
 
 void call_state::run_coroutine() noexcept {
@@ -106,12 +124,18 @@ void call_state::coroutine_over() noexcept {
 }
 
 void call_state::finish_coroutine() noexcept {
+    bool returned = false;
     try {
         handler_result result = coroutine_.take(*coroutine_.promise);
+        returned = true;
         call_hook(false);
         complete(std::move(result));
     } catch (...) {
-        fail(std::current_exception());
+        if (returned) {
+            fail(std::current_exception());
+        } else {
+            fail_after_handler(std::current_exception());
+        }
     }
     end();
 }

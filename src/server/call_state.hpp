@@ -97,6 +97,7 @@ private:
     void coroutine_over() noexcept;
     void finish_coroutine() noexcept;
     void call_hook(bool before);
+    void fail_after_handler(const std::exception_ptr& failure) noexcept;
     void complete(handler_result result) noexcept;
     void fail(const std::exception_ptr& failure) noexcept;
     [[nodiscard]] std::string input_required() const;
