@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,7 +40,7 @@ void descriptor_transport::open(event_loop& loop, events& to) {
     events_ = &to;
     watch_in_ = std::make_unique<event_loop::watch>(loop, in_.get());
     watch_out_ = std::make_unique<event_loop::watch>(loop, out_.get());
-    watch_out_->when(event_loop::readiness::broken, [this] { end("the peer closed its input"); });
+    watch_out_->when(event_loop::readiness::broken, [this] { nobody_reads(); });
     read_later();
 }
 
@@ -48,13 +49,36 @@ void descriptor_transport::read_later() {
 }
 
 void descriptor_transport::read() {
+    const auto alive = alive_;
+    if (!read_once()) return;
+    flush();
+    if (*alive != nullptr) read_later();
+}
+
+/// A peer that leaves may have said something before: that still counts. Only what is there, and not without end: one
+/// that is deaf may go on talking.
+void descriptor_transport::nobody_reads() {
+    constexpr int most = 64;
+    const auto alive = alive_;
+    for (int i = 0; i < most && !ended_; ++i) {
+        pollfd ready{in_.get(), POLLIN, 0};
+        if (::poll(&ready, 1, 0) != 1 || !read_once()) break;
+    }
+    if (*alive != nullptr) end("the peer closed its input");
+}
+
+bool descriptor_transport::read_once() {
     const auto room = lines_.room();
     const ssize_t got = ::read(in_.get(), room.data(), room.size());
     if (got < 0) {
-        if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) return read_later();
-        return end(std::string("reading failed: ") + std::strerror(errno));
+        if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) return true;
+        end(std::string("reading failed: ") + std::strerror(errno));
+        return false;
     }
-    if (got == 0) return end("end of input");
+    if (got == 0) {
+        end("end of input");
+        return false;
+    }
     lines_.filled(static_cast<std::size_t>(got));
     delivering_ = true;
     const auto alive = alive_;
@@ -64,11 +88,10 @@ void descriptor_transport::read() {
         } else {
             events_->on_line(line->text);
         }
-        if (*alive == nullptr || ended_) return;
+        if (*alive == nullptr || ended_) return false;
     }
     delivering_ = false;
-    flush();
-    read_later();
+    return true;
 }
 
 bool descriptor_transport::send(std::string_view line, const cancel_token* owner) {
@@ -103,7 +126,7 @@ void descriptor_transport::flush() {
             });
             return;
         }
-        case outbox::flushed::broken: return end("the peer closed its input");
+        case outbox::flushed::broken: return nobody_reads();
     }
 }
 

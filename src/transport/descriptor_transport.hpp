@@ -31,8 +31,11 @@ protected:
 
 private:
     void read();
+    /// Hands out what is there. False: there is nothing more to be had.
+    bool read_once();
     void read_later();
     void flush();
+    void nobody_reads();
 
     transport_limits limits_;
     descriptor in_;
