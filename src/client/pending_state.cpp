@@ -161,15 +161,22 @@ private:
             if (const json::value* const asked = result_.if_contains("inputRequests")) {
                 for (const auto& [key, question] : asked->as_object()) answers[key] = answer(question.as_object());
             }
+            token_.throw_if_cancelled();
             of_->next_round(std::move(answers), result_.if_contains("requestState"));
         } catch (const std::exception& error) {
-            of_->settle(refused(std::string("a question of the server's could not be answered: ") + error.what()));
+            fail(std::string(": ") + error.what());
         } catch (...) {
-            of_->settle(refused("a question of the server's could not be answered"));
+            fail("");
         }
         work_.finish(now());
         of_->session_->turns().done(*this);
         delete this;
+    }
+
+    /// Handlers that were quick to notice are here before the canceller came to our callback.
+    void fail(const std::string& why) const {
+        of_->settle(token_.cancelled() ? given_up(token_.cause(), token_.why().text())
+                                       : refused("a question of the server's could not be answered" + why));
     }
 
     json::object answer(const json::object& question) const {

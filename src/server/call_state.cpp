@@ -228,6 +228,8 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
 void call_state::end() noexcept {
     // Waits for a cancel that is telling us on another thread; inside our own callback it does not.
     callback_.reset();
+    // A handler that was quick to notice is here before the canceller came to our callback.
+    if (!told_ && token_.cancelled()) tell_of_cancel();
     request().finish(now());
     if (!answered_ && incoming_.batch) talk().answer(incoming_.batch, {});
     session_->facilities().turns.done(*this);
@@ -235,6 +237,12 @@ void call_state::end() noexcept {
 }
 
 void call_state::on_cancel() noexcept {
+    tell_of_cancel();
+    if (session_->facilities().turns.withdraw(*this)) end();
+}
+
+void call_state::tell_of_cancel() noexcept {
+    told_ = true;
     const cancel_cause cause = token_.cause();
     const reason why = token_.why();
     std::string text = "request " + visible_text(raw_id(), 64) + " (" + visible_text(request().label(), 128) +
@@ -253,7 +261,6 @@ void call_state::on_cancel() noexcept {
                                                                   policy(), session_->raw_server_meta()))
                           : error_line(error_code::internal_error, words));
     }
-    if (session_->facilities().turns.withdraw(*this)) end();
 }
 
 std::string_view call_state::name() const noexcept {
