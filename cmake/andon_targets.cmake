@@ -17,10 +17,6 @@ function(andon_compile_options target)
         if(ANDON_SANITIZE MATCHES "undefined")
             target_compile_options(${target} PUBLIC -fno-sanitize-recover=undefined)
         endif()
-        if(ANDON_SANITIZE MATCHES "thread")
-            # Asio has fences, which the thread sanitizer does not know: GCC says so, once for each.
-            target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
-        endif()
     endif()
 endfunction()
 

@@ -27,6 +27,8 @@ struct client::state {
         : session(std::make_shared<detail::client_session>(std::move(options), std::move(over))),
           tree(std::move(started)) {}
 
+    /// False: nothing comes any more.
+    bool read_stderr();
     void listen_to_stderr();
 
     std::shared_ptr<detail::client_session> session;
@@ -37,13 +39,22 @@ struct client::state {
     bool closed = false;
 };
 
+bool client::state::read_stderr() {
+    std::array<char, 16'384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+    constexpr int at_once = 16;       // a pipe holds less, and one that never stops writing must not hold us up
+    for (int i = 0; i < at_once; ++i) {
+        const ssize_t got = ::read(tree->err(), buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 && errno == EAGAIN;
+        session->options().on_stderr({buffer.data(), static_cast<std::size_t>(got)});
+    }
+    return true;
+}
+
 /// On the loop.
 void client::state::listen_to_stderr() {
     errors->when(detail::event_loop::readiness::readable, [this] {
-        std::array<char, 16'384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
-        const ssize_t got = ::read(tree->err(), buffer.data(), buffer.size());
-        if (got > 0) session->options().on_stderr({buffer.data(), static_cast<std::size_t>(got)});
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return errors.reset();
+        if (!read_stderr()) return errors.reset();
         listen_to_stderr();
     });
 }
@@ -158,11 +169,14 @@ void client::close() {
         }
     }
     session.loop().post([this] {
+        if (state_->errors) static_cast<void>(state_->read_stderr());  // its last words
         state_->errors.reset();
         state_->session->loop().stop();
     });
     state_->thread.join();
     session.turns().stop();
+    // Whoever waits for a call that was cancelled just now is told by work that was posted.
+    session.loop().finish();
 }
 
 }  // namespace andon

@@ -86,7 +86,14 @@ void client_session::on_request(incoming_request request, const envelope& messag
 }
 
 void client_session::on_notification(const envelope& message) {
-    if (options_.on_notification) options_.on_notification(message.method, object_from(message.raw_params));
+    if (!options_.on_notification) return;
+    try {
+        options_.on_notification(message.method, object_from(message.raw_params));
+    } catch (const std::exception& error) {  // it is the user's, and this is the thread of everything
+        conversation_->log(log_level::warning, std::string("on_notification threw: ") + error.what());
+    } catch (...) {
+        conversation_->log(log_level::warning, "on_notification threw");
+    }
 }
 
 }  // namespace andon::detail

@@ -51,9 +51,8 @@ void pending_state::send(json::object params) {
         too_late = cancel_wanted_;
     }
     if (too_late) call->cancel(cancel_cause::peer, too_late->message);
-    if (!call->then([self = shared_from_this()] { self->advance(); })) {
-        session_->talk().post([self = shared_from_this()] { self->advance(); });
-    }
+    // Settled already: here, because there may be no loop any more.
+    if (!call->then([self = shared_from_this()] { self->advance(); })) advance();
 }
 
 bool pending_state::settle(call_outcome outcome) {
@@ -83,18 +82,20 @@ void pending_state::wait() const { settled_.wait(false, std::memory_order_acquir
 bool pending_state::cancel(cancel_cause cause, std::string_view why) {
     if (!cancellable_) throw std::logic_error(method_ + " cannot be cancelled");
     std::shared_ptr<outgoing_call> current;
+    cancel_token thinking;
     {
         const std::lock_guard lock(mutex_);
         if (settled()) return false;
         cancel_wanted_ = given_up(cause, why);
         current = current_;
+        thinking = thinking_;
     }
     if (current && current->cancel(cause, why)) {
         settle(given_up(cause, why));  // unless the loop, which hears of it too, was faster
         return true;
     }
     if (!current && settle(given_up(cause, why))) {
-        thinking_.cancel(cause, why, now());
+        if (thinking.state() != nullptr) thinking.state()->cancel(cause, why, now());
         return true;
     }
     // The answer was first; what it says is being looked at, on the loop.
@@ -136,24 +137,46 @@ void pending_state::advance() {
 /// Runs our handlers, one after the other, on a worker.
 class pending_state::answering final : public turn {
 public:
-    answering(std::shared_ptr<pending_state> of, json::object result)
-        : turn(kind::thread), of_(std::move(of)), result_(std::move(result)) {}
+    answering(std::shared_ptr<pending_state> of, json::object result, active_request work)
+        : turn(kind::thread),
+          of_(std::move(of)),
+          result_(std::move(result)),
+          work_(std::move(work)),
+          token_(work_.token()),
+          callback_(token_, cancelled{this}) {}
+
+    [[nodiscard]] const cancel_token& token() const noexcept { return token_; }
 
 private:
+    struct cancelled {
+        answering* self;
+        void operator()() const noexcept {
+            self->of_->settle(given_up(self->token_.cause(), self->token_.why().text()));
+        }
+    };
+
     void begin() noexcept override {
         try {
             json::object answers;
             if (const json::value* const asked = result_.if_contains("inputRequests")) {
                 for (const auto& [key, question] : asked->as_object()) answers[key] = answer(question.as_object());
             }
+            token_.throw_if_cancelled();
             of_->next_round(std::move(answers), result_.if_contains("requestState"));
         } catch (const std::exception& error) {
-            of_->settle(refused(std::string("a question of the server's could not be answered: ") + error.what()));
+            fail(std::string(": ") + error.what());
         } catch (...) {
-            of_->settle(refused("a question of the server's could not be answered"));
+            fail("");
         }
+        work_.finish(now());
         of_->session_->turns().done(*this);
         delete this;
+    }
+
+    /// Handlers that were quick to notice are here before the canceller came to our callback.
+    void fail(const std::string& why) const {
+        of_->settle(token_.cancelled() ? given_up(token_.cause(), token_.why().text())
+                                       : refused("a question of the server's could not be answered" + why));
     }
 
     json::object answer(const json::object& question) const {
@@ -161,13 +184,15 @@ private:
         const question_handler* const handler = of_->session_->handler_of(method);
         if (handler == nullptr) throw std::runtime_error("there is no handler for " + method);
         const json::value* const params = question.if_contains("params");
-        const cancel_token token = of_->thinking_.token();
-        token.throw_if_cancelled();
-        return (*handler)(params != nullptr ? params->as_object() : json::object(), token);
+        token_.throw_if_cancelled();
+        return (*handler)(params != nullptr ? params->as_object() : json::object(), token_);
     }
 
     std::shared_ptr<pending_state> of_;
     json::object result_;
+    active_request work_;
+    cancel_token token_;
+    cancel_callback<cancelled> callback_;  // last: goes first, and waits for itself
 };
 
 void pending_state::answer_questions(json::object result) {
@@ -175,7 +200,18 @@ void pending_state::answer_questions(json::object result) {
         settle(refused("the server never stops asking for input"));
         return;
     }
-    session_->turns().submit(*new answering(shared_from_this(), std::move(result)), nullptr);
+    auto work = session_->talk().begin_own_work("answering for " + method_, {.maximum = give_up_at_ - now()});
+    if (!work) {
+        settle(given_up(cancel_cause::disconnect, to_string(work.refusal)));
+        return;
+    }
+    auto answers = std::make_unique<answering>(shared_from_this(), std::move(result), std::move(work.request));
+    {
+        const std::lock_guard lock(mutex_);
+        if (settled()) return;
+        thinking_ = answers->token();
+    }
+    session_->turns().submit(*answers.release(), nullptr);
 }
 
 void pending_state::next_round(json::object answers, const json::value* request_state) {

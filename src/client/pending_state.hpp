@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "andon/client/pending_call.hpp"
-#include "andon/core/cancel_source.hpp"
+#include "andon/core/cancel_token.hpp"
 #include "client/client_session.hpp"
 #include "transport/outgoing_call.hpp"
 
@@ -17,9 +17,9 @@ namespace andon::detail {
 /// States, each change under the mutex:
 ///
 ///     calling ──an answer──► settled
-///        ▲ └──"input required"──► answering (our handlers think, on a worker)
+///        ▲ └──"input required"──► answering (our handlers think, on a worker; in the table as work of our own)
 ///        └───────────────────────────┘ the next request, with the answers
-///     calling, answering ──cancel()──► settled, on the thread that cancels
+///     calling, answering ──cancel(), the maximum, the end of the session──► settled, on the thread that cancels
 ///
 /// A cancel that comes too late for the request of one round is remembered, so that there is no next one.
 class pending_state : public std::enable_shared_from_this<pending_state> {
@@ -40,7 +40,7 @@ private:
     class answering;
 
     void send(json::object params);
-    void advance();  // loop: the current request is settled
+    void advance();  // the current request is settled
     void answer_questions(json::object result);
     void next_round(json::object answers, const json::value* request_state);
     bool settle(call_outcome outcome);
@@ -56,7 +56,7 @@ private:
     std::mutex mutex_;
     std::shared_ptr<outgoing_call> current_;  // null: answering, or settled
     std::optional<call_outcome> cancel_wanted_;
-    cancel_source thinking_;  // what our handlers look at
+    cancel_token thinking_;  // what our handlers look at, while they answer
     std::function<void()> then_;
     call_outcome outcome_;
     std::atomic<bool> settled_ = false;

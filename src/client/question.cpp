@@ -39,6 +39,8 @@ void question::begin() noexcept {
 void question::end(std::string_view line) noexcept {
     const bool ours = !line.empty() && incoming_.request.begin_response();
     callback_.reset();
+    // A handler that was quick to notice is here before the canceller came to our callback.
+    if (!logged_ && token_.cancelled()) log_cancel();
     incoming_.request.finish(std::chrono::steady_clock::now());
     session_->talk().answer(incoming_.batch, ours ? line : std::string_view());
     session_->turns().done(*this);
@@ -46,11 +48,16 @@ void question::end(std::string_view line) noexcept {
 }
 
 void question::on_cancel() noexcept {
+    log_cancel();
+    if (session_->turns().withdraw(*this)) end({});
+}
+
+void question::log_cancel() noexcept {
+    logged_ = true;
     std::string text = "question " + visible_text(raw_id_, 64) + " (" + visible_text(incoming_.request.label(), 128) +
                        ") cancelled: " + std::string(to_string(token_.cause()));
     if (const reason why = token_.why(); !why.empty()) (text += ", ") += why.text();
     session_->talk().log(log_level::info, text);
-    if (session_->turns().withdraw(*this)) end({});
 }
 
 }  // namespace andon::detail

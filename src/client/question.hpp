@@ -22,6 +22,7 @@ private:
     void begin() noexcept override;
     void end(std::string_view line) noexcept;
     void on_cancel() noexcept;
+    void log_cancel() noexcept;
 
     struct cancelled {
         question* self;
@@ -34,6 +35,7 @@ private:
     json::object params_;
     question_handler handler_;
     cancel_token token_;
+    bool logged_ = false;
     std::optional<cancel_callback<cancelled>> callback_;
 };
 

@@ -123,7 +123,7 @@ json::object call::ask(std::vector<input_request> questions) const {
     throw_if_cancelled();
     check_capabilities(*this, questions);
     if (state_->round) return answers_of_round(*state_->round, questions);
-    if (state_->talk().here()) throw std::logic_error("call.ask() blocks: in a coroutine, co_await call.async_ask()");
+    must_be_free_to_block("ask");
     const auto asked = ask_all(*state_, questions);
     json::object answers;
     for (std::size_t i = 0; i < asked.size(); ++i) {

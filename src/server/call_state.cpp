@@ -71,15 +71,33 @@ void call_state::call_hook(bool before) {
 }
 
 void call_state::run_blocking() noexcept {
+    bool returned = false;
+    bool began = false;
     try {
         call_hook(true);
+        began = true;
         handler_result result = entry_->run.blocking(std::move(arguments_), view_);
+        returned = true;
         call_hook(false);
         complete(std::move(result));
     } catch (...) {
-        fail(std::current_exception());
+        if (began && !returned) {
+            fail_after_handler(std::current_exception());
+        } else {
+            fail(std::current_exception());
+        }
     }
     end();
+}
+
+/// The handler threw, as most do that are cancelled: what comes after it sees that too.
+void call_state::fail_after_handler(const std::exception_ptr& failure) noexcept {
+    try {
+        call_hook(false);
+    } catch (...) {  // the handler's own failure says more
+        talk().log(log_level::warning, "the hook after a tool that failed has failed too");
+    }
+    fail(failure);
 }
 
 void call_state::run_coroutine() noexcept {
@@ -105,12 +123,18 @@ void call_state::coroutine_over() noexcept {
 }
 
 void call_state::finish_coroutine() noexcept {
+    bool returned = false;
     try {
         handler_result result = coroutine_.take(*coroutine_.promise);
+        returned = true;
         call_hook(false);
         complete(std::move(result));
     } catch (...) {
-        fail(std::current_exception());
+        if (returned) {
+            fail(std::current_exception());
+        } else {
+            fail_after_handler(std::current_exception());
+        }
     }
     end();
 }
@@ -203,6 +227,8 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
 void call_state::end() noexcept {
     // Waits for a cancel that is telling us on another thread; inside our own callback it does not.
     callback_.reset();
+    // A handler that was quick to notice is here before the canceller came to our callback.
+    if (!told_ && token_.cancelled()) tell_of_cancel();
     request().finish(now());
     if (!answered_ && incoming_.batch) talk().answer(incoming_.batch, {});
     session_->facilities().turns.done(*this);
@@ -210,6 +236,12 @@ void call_state::end() noexcept {
 }
 
 void call_state::on_cancel() noexcept {
+    tell_of_cancel();
+    if (session_->facilities().turns.withdraw(*this)) end();
+}
+
+void call_state::tell_of_cancel() noexcept {
+    told_ = true;
     const cancel_cause cause = token_.cause();
     const reason why = token_.why();
     std::string text = "request " + visible_text(raw_id(), 64) + " (" + visible_text(request().label(), 128) +
@@ -228,7 +260,6 @@ void call_state::on_cancel() noexcept {
                                                                   policy(), session_->raw_server_meta()))
                           : error_line(error_code::internal_error, words));
     }
-    if (session_->facilities().turns.withdraw(*this)) end();
 }
 
 std::string_view call_state::name() const noexcept {

@@ -97,6 +97,7 @@ private:
     void coroutine_over() noexcept;
     void finish_coroutine() noexcept;
     void call_hook(bool before);
+    void fail_after_handler(const std::exception_ptr& failure) noexcept;
     void complete(handler_result result) noexcept;
     void fail(const std::exception_ptr& failure) noexcept;
     [[nodiscard]] std::string input_required() const;
@@ -105,6 +106,7 @@ private:
     void answer(std::string_view line) noexcept;
     void end() noexcept;
     void on_cancel() noexcept;
+    void tell_of_cancel() noexcept;
 
     /// What few calls need, and ten thousand that wait do not pay for.
     struct extras {
@@ -135,6 +137,7 @@ private:
     std::atomic<phase> phase_ = phase::running;
     std::atomic<bool> noticed_ = false;
     bool answered_ = false;
+    bool told_ = false;                                   // of its cancel: the log, and the client where it still waits
     std::optional<cancel_callback<cancelled>> callback_;  // last: goes first, and waits for itself
 };
 

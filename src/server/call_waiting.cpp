@@ -16,13 +16,6 @@ namespace {
 
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
-void must_not_be_loop(detail::call_state& state, const char* name) {
-    if (state.talk().here()) {
-        throw std::logic_error(std::string("call.") + name + "() blocks: in a coroutine, co_await call.async_" + name +
-                               "()");
-    }
-}
-
 int milliseconds_until(std::optional<time_point> deadline) noexcept {
     if (!deadline) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now()).count();
@@ -53,13 +46,19 @@ run_result ended(detail::call_state& state, const process_tree& tree, std::strin
 
 }  // namespace
 
+void call::must_be_free_to_block(const char* name) const {
+    if (!state_->talk().here()) return;
+    throw std::logic_error(std::string("call.") + name +
+                           "() blocks: in a coroutine, co_await what begins with async_ instead");
+}
+
 void call::sleep_for(duration how_long) const {
-    must_not_be_loop(*state_, "sleep_for");
+    must_be_free_to_block("sleep_for");
     if (token().wait_until(now() + how_long)) throw_if_cancelled();
 }
 
 bool call::wait_readable(int fd, std::optional<duration> limit) const {
-    must_not_be_loop(*state_, "wait_readable");
+    must_be_free_to_block("wait_readable");
     const detail::descriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (wake.get() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     const cancel_callback waker(token(), [&] { ::eventfd_write(wake.get(), 1); });
@@ -75,7 +74,7 @@ bool call::wait_readable(int fd, std::optional<duration> limit) const {
 }
 
 run_result call::run(const command& what, const std::function<void(std::string_view)>& on_output) const {
-    must_not_be_loop(*state_, "run");
+    must_be_free_to_block("run");
     throw_if_cancelled();
     process_tree tree = process_tree::start(what);
     const cancel_callback stop(token(), [&] { tree.terminate(); });

@@ -69,14 +69,14 @@ server::~server() {
     auto& facilities = *state_->facilities;
     if (state_->thread.joinable()) {
         // Handlers are told, and get their time; coroutines need the loop to come to their end.
-        facilities.on_idle = [this] { state_->loop().stop(); };
         state_->loop().post([this, &facilities] {
             state_->close_all(cancel_cause::shutdown, "the server is shutting down");
-            if (facilities.live_calls == 0) state_->loop().stop();
+            facilities.leave_when_idle();
         });
         state_->thread.join();
     }
     facilities.turns.stop();
+    state_->loop().finish();
 }
 
 void server::add_tool(tool_options options, detail::handler run) {
@@ -173,19 +173,13 @@ void server::serve_stdio() {
     // The client is gone: what it had in flight was told. Coroutines need the loop to come to their end; nobody gets
     // longer than the limit.
     detail::event_loop::timer patience(loop);
-    std::atomic<bool> leaving = false;
-    facilities.on_idle = [&] {
-        if (leaving) loop.stop();
-    };
     const auto on_end = [&] {
-        leaving = true;
-        if (facilities.live_calls == 0) return loop.stop();
+        if (facilities.leave_when_idle()) return;
         patience.set(std::chrono::steady_clock::now() + facilities.options.leave_within, [&] { loop.stop(); });
     };
     const auto session = state_->open(stdio_transport(facilities.options.lines), on_end);
     loop.on_termination([session] { session->close(cancel_cause::shutdown, "the server was asked to leave"); });
     loop.run();
-    facilities.on_idle = {};
     if (facilities.live_calls == 0 && facilities.turns.idle_within(facilities.options.leave_within)) return;
     facilities.around->log(log_level::warning, "handlers that do not return were left behind");
     std::_Exit(EXIT_SUCCESS);

@@ -22,13 +22,21 @@ struct server_facilities {
     [[nodiscard]] json::object capabilities() const;
 
     void call_began() noexcept { live_calls.fetch_add(1, std::memory_order_relaxed); }
+    /// From any thread. Once the server is leaving, the last one ends the loop.
     void call_ended() noexcept {
-        if (live_calls.fetch_sub(1, std::memory_order_acq_rel) == 1 && on_idle) on_idle();
+        if (live_calls.fetch_sub(1) == 1 && leaving) around->loop.stop();
+    }
+    /// Ends the loop when no call is left. True: none is.
+    bool leave_when_idle() noexcept {
+        leaving = true;
+        if (live_calls != 0) return false;
+        around->loop.stop();
+        return true;
     }
 
     server_options options;
     std::atomic<std::size_t> live_calls = 0;
-    std::function<void()> on_idle;  // from any thread
+    std::atomic<bool> leaving = false;
     std::shared_ptr<conversation::surroundings> around;
     registry offers;
     input_state states;

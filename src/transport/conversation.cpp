@@ -126,6 +126,11 @@ std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings wha
     return call;
 }
 
+begin_result conversation::begin_own_work(std::string_view label, const time_limits& limits) {
+    const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+    return table().begin(session_, direction::outgoing, id, now(), {.label = label, .limits = limits});
+}
+
 void conversation::start(outgoing_call& call) {
     if (call.settled()) {  // cancelled before it was sent: the peer never hears of it (DIR-3)
         call.request_.finish(now());
@@ -142,7 +147,8 @@ void conversation::start(outgoing_call& call) {
 }
 
 void conversation::give_up(outgoing_call& call) {
-    const std::string bytes = peer_.cancel(call.id(), call.outcome_.message);
+    const reason why = call.token_.why();  // the outcome is the caller's by now
+    const std::string bytes = peer_.cancel(call.id(), why.text());
     if (!bytes.empty() && !closed_ && call.settings_.cancellable) send(bytes);
     outgoing_.erase(call.id());
     call.request_.finish(now());

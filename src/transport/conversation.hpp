@@ -78,6 +78,10 @@ public:
     [[nodiscard]] std::shared_ptr<outgoing_call> request(outgoing_call::settings what, const time_limits& limits,
                                                          const active_request* parent = nullptr);
 
+    /// Work of ours that belongs to the session, such as thinking about what the peer wants to know: it is in the
+    /// table, has its time, and ends with the session. Nothing is sent.
+    [[nodiscard]] begin_result begin_own_work(std::string_view label, const time_limits& limits);
+
 private:
     friend class outgoing_call;
 

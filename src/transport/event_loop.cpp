@@ -64,6 +64,13 @@ void event_loop::run() {
 
 void event_loop::stop() noexcept { engine_->context.stop(); }
 
+void event_loop::finish() {
+    engine_->thread = std::this_thread::get_id();
+    engine_->context.restart();
+    engine_->context.poll();
+    engine_->thread = std::thread::id();
+}
+
 void event_loop::post(job work) {
     asio::post(engine_->context, [work = std::move(work)]() mutable { work(); });
 }
@@ -119,10 +126,21 @@ struct event_loop::watch::state {
     state(asio::io_context& in, int fd) : context(in), descriptor(in) {
         boost::system::error_code refused;
         descriptor.assign(fd, refused);
+        if (refused == boost::system::errc::file_exists) {  // somebody else watches it: a number of our own, then
+            own = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+            refused = {};
+            descriptor.assign(own, refused);
+        }
         can_wait = !refused;
+    }
+    state(const state&) = delete;
+    state& operator=(const state&) = delete;
+    ~state() {
+        if (own >= 0) ::close(own);
     }
     asio::io_context& context;
     asio::posix::stream_descriptor descriptor;
+    int own = -1;
     bool can_wait = false;
     bool gone = false;
 };

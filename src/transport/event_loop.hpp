@@ -23,6 +23,8 @@ public:
     /// On the calling thread, until stop().
     void run();
     void stop() noexcept;
+    /// After run(), on any thread: does what was posted and not done yet, and what that posts.
+    void finish();
     /// From any thread, in order.
     void post(job work);
     /// Whether the caller is inside run().

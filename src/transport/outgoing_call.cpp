@@ -126,10 +126,16 @@ void outgoing_call::progressed(const envelope& message) {
     const auto progress = number_in(params, "progress");
     if (!progress) return;
     const json::value* const text = params.if_contains("message");
-    settings_.on_progress(
-        {.progress = *progress,
-         .total = number_in(params, "total"),
-         .message = text != nullptr && text->is_string() ? std::string_view(text->get_string()) : std::string_view()});
+    try {
+        settings_.on_progress({.progress = *progress,
+                               .total = number_in(params, "total"),
+                               .message = text != nullptr && text->is_string() ? std::string_view(text->get_string())
+                                                                               : std::string_view()});
+    } catch (const std::exception& error) {  // it is the user's, and this is the thread of everything
+        conversation_->log(log_level::warning, std::string("on_progress threw: ") + error.what());
+    } catch (...) {
+        conversation_->log(log_level::warning, "on_progress threw");
+    }
 }
 
 }  // namespace andon::detail

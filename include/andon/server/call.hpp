@@ -92,7 +92,7 @@ public:
     void sleep_for(duration how_long) const;
     /// True: there is something to read. False: the time is over.
     [[nodiscard]] bool wait_readable(int fd, std::optional<duration> limit = std::nullopt) const;
-    /// As cv.wait(lock, done).
+    /// As cv.wait(lock, done). Whoever cancels takes the mutex for a moment: hold it for moments only.
     template <class Predicate>
     void wait(std::condition_variable& cv, std::unique_lock<std::mutex>& lock, Predicate done) const;
     /// Runs a command whose whole tree dies with the call. `on_output` gets what it writes, as it comes.
@@ -138,6 +138,7 @@ public:
     [[nodiscard]] bool client_can(std::initializer_list<std::string_view> path) const noexcept;
 
 private:
+    void must_be_free_to_block(const char* name) const;
     void notice() const noexcept;
     void resume_soon(std::coroutine_handle<> waiting) const;
 
@@ -169,6 +170,7 @@ inline call::cancel_wait call::async_cancelled() const noexcept { return cancel_
 
 template <class Predicate>
 void call::wait(std::condition_variable& cv, std::unique_lock<std::mutex>& lock, Predicate done) const {
+    must_be_free_to_block("wait");
     // The callback takes the mutex, so that it cannot fall between the check and the sleep; it must therefore not be
     // made or destroyed under the mutex.
     std::mutex& mutex = *lock.mutex();

@@ -83,7 +83,8 @@ public:
     bool remove_resource(std::string_view uri);
 
     /// Around every tool call, on its handler's thread; both can ask the call whether it is cancelled (REG-5). What
-    /// `before` throws is the answer, and the handler does not run.
+    /// `before` throws is the answer, and the handler does not run. `after` comes however the handler ended; what it
+    /// throws is the answer, unless the handler threw.
     void before_tool(std::function<void(call&)> hook);
     void after_tool(std::function<void(call&)> hook);
 
