@@ -248,7 +248,7 @@ void call_state::tell_of_cancel() noexcept {
                        ") of session " + std::to_string(static_cast<std::uint64_t>(talk().id())) +
                        " cancelled: " + std::string(to_string(cause));
     if (!why.empty()) (text += ", ") += why.text();
-    talk().log(log_level::info, text);
+    talk().log_soon(log_level::info, std::move(text));
     if (is_answered(cause)) {
         const std::string words = cause == cancel_cause::timeout
                                       ? "stopped: it took longer than this server allows"

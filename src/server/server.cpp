@@ -180,6 +180,7 @@ void server::serve_stdio() {
     const auto session = state_->open(stdio_transport(facilities.options.lines), on_end);
     loop.on_termination([session] { session->close(cancel_cause::shutdown, "the server was asked to leave"); });
     loop.run();
+    loop.finish();
     if (facilities.live_calls == 0 && facilities.turns.idle_within(facilities.options.leave_within)) return;
     facilities.around->log(log_level::warning, "handlers that do not return were left behind");
     std::_Exit(EXIT_SUCCESS);

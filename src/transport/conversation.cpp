@@ -36,6 +36,15 @@ void conversation::close(cancel_cause cause, std::string_view why) {
     transport_->close();
 }
 
+void conversation::log_soon(log_level level, std::string text) {
+    if (!here()) return log(level, text);
+    // Twice: what is woken by the same event may be posted behind us.
+    post([self = shared_from_this(), level, text = std::move(text)]() mutable {
+        auto& talk = *self;
+        talk.post([self = std::move(self), level, text = std::move(text)] { self->log(level, text); });
+    });
+}
+
 void conversation::on_closed(std::string_view why) {
     const auto self = shared_from_this();
     close(cancel_cause::disconnect, why);

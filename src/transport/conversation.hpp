@@ -72,6 +72,8 @@ public:
     [[nodiscard]] in_flight& table() noexcept { return around_->table; }
     [[nodiscard]] session_id id() const noexcept { return session_.id(); }
     void log(log_level level, std::string_view text) const { around_->log(level, text); }
+    /// On the loop: after whatever is to go on now has gone on. Writing a line takes longer than telling a handler.
+    void log_soon(log_level level, std::string text);
 
     /// Begins a request to the peer. With a parent, the parent's cancel or end reaches it. It is settled from the start
     /// where there is nobody to send it to.
