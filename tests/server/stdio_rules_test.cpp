@@ -93,7 +93,7 @@ TEST_P(server_rules, RCV_1_a_cancel_is_processed_while_blocking_handlers_hold_ev
     server.cancel("71");
     server.mark("cancel", "parked");
     const std::size_t from = cancel_and_fence("\"holder0\"");
-    EXPECT_THAT(server.logged("holder0"), HasSubstr("cancelled: peer"));
+    EXPECT_THAT(server.logged("request \"holder0\" ("), HasSubstr("cancelled: peer"));
     EXPECT_EQ(server.answers("\"holder0\"", from), 0);
 }
 
