@@ -1,6 +1,7 @@
 #include "andon/client/client.hpp"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <stdexcept>
@@ -27,6 +28,7 @@ struct client::state {
         : session(std::make_shared<detail::client_session>(std::move(options), std::move(over))),
           tree(std::move(started)) {}
 
+    [[nodiscard]] bool on_own_thread() { return session->loop().here() || session->turns().here(); }
     /// False: nothing comes any more.
     bool read_stderr();
     void listen_to_stderr();
@@ -35,8 +37,8 @@ struct client::state {
     std::unique_ptr<process_tree> tree;
     std::unique_ptr<detail::event_loop::watch> errors;
     std::thread thread;
-    std::mutex closing;
-    bool closed = false;
+    std::atomic<bool> closed = false;
+    std::atomic<bool> gone = false;  // and nothing is left
 };
 
 bool client::state::read_stderr() {
@@ -46,7 +48,13 @@ bool client::state::read_stderr() {
         const ssize_t got = ::read(tree->err(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return got < 0 && errno == EAGAIN;
-        session->options().on_stderr({buffer.data(), static_cast<std::size_t>(got)});
+        try {
+            session->options().on_stderr({buffer.data(), static_cast<std::size_t>(got)});
+        } catch (const std::exception& error) {  // it is the user's, and this is the thread of everything
+            session->talk().log(log_level::warning, std::string("on_stderr threw: ") + error.what());
+        } catch (...) {
+            session->talk().log(log_level::warning, "on_stderr threw");
+        }
     }
     return true;
 }
@@ -66,7 +74,13 @@ client& client::operator=(client&& other) noexcept {
     return *this;
 }
 client::~client() {
-    if (state_) close();
+    if (!state_) return;
+    if (state_->on_own_thread()) {
+        // In a callback of ours: its thread cannot wait for itself, so another one does.
+        std::thread([kept = client(state_)]() mutable { kept.close(); }).detach();
+    } else {
+        close();
+    }
 }
 
 client client::spawn(const command& what, client_options options) {
@@ -138,6 +152,8 @@ json::array client::list(std::string_view method, std::string_view member) {
         for (const json::value& item : items->get_array()) all.push_back(item);
         const json::value* const next = result.if_contains("nextCursor");
         if (next == nullptr || next->is_null()) return all;
+        const json::value* const before = params.if_contains("cursor");
+        if (before != nullptr && *before == *next) break;
         params["cursor"] = *next;
     }
     throw std::runtime_error("the server's list has no end");
@@ -157,8 +173,10 @@ const std::string& client::instructions() const noexcept { return state_->sessio
 in_flight& client::requests() noexcept { return state_->session->table(); }
 
 void client::close() {
-    const std::lock_guard lock(state_->closing);
-    if (std::exchange(state_->closed, true)) return;
+    if (state_->on_own_thread()) {
+        throw std::logic_error("client.close() waits: it cannot be called from the client's own callbacks");
+    }
+    if (state_->closed.exchange(true)) return state_->gone.wait(false);
     auto& session = *state_->session;
     session.loop().post([&session] { session.talk().close(cancel_cause::shutdown, "the client is leaving"); });
     if (state_->tree) {
@@ -168,15 +186,17 @@ void client::close() {
             state_->tree->wait();
         }
     }
-    session.loop().post([this] {
-        if (state_->errors) static_cast<void>(state_->read_stderr());  // its last words
-        state_->errors.reset();
-        state_->session->loop().stop();
+    session.loop().post([s = state_.get()] {
+        if (s->errors) static_cast<void>(s->read_stderr());  // its last words
+        s->errors.reset();
+        s->session->loop().stop();
     });
     state_->thread.join();
     session.turns().stop();
     // Whoever waits for a call that was cancelled just now is told by work that was posted.
     session.loop().finish();
+    state_->gone = true;
+    state_->gone.notify_all();
 }
 
 }  // namespace andon

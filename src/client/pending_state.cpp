@@ -10,6 +10,12 @@ constexpr int most_rounds = 32;  // a server that never stops asking
 
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
+/// `how_long` may be "for ever".
+time_point after(duration how_long) noexcept {
+    const time_point begun = now();
+    return how_long > time_point::max() - begun ? time_point::max() : begun + how_long;
+}
+
 call_outcome refused(std::string why) {
     return {.status = call_status::failed, .code = error_code::internal_error, .message = std::move(why)};
 }
@@ -29,7 +35,7 @@ pending_state::pending_state(std::shared_ptr<client_session> in, std::string met
       method_(std::move(method)),
       params_(std::move(params)),
       options_(std::move(options)),
-      give_up_at_(now() + options_.max_timeout.value_or(session_->options().max_timeout)),
+      give_up_at_(after(options_.max_timeout.value_or(session_->options().max_timeout))),
       cancellable_(method_ != "server/discover") {}
 
 void pending_state::start() { send(params_); }

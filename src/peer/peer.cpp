@@ -199,6 +199,9 @@ peer_step peer::on_request(const envelope& message, bool in_batch, time_point no
         if (message.method == "ping") return answer(result_message(message.raw_id, "{}"));
         return let_in(message, speaks_, now);
     }
+    if (message.method.substr(0, 14) == "notifications/") {  // RCV-6, in any state
+        return refuse(message, error_code::method_not_found, "Method not found: a notification has no id");
+    }
     if (message.method == "initialize") {
         if (in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
         return on_initialize(message);

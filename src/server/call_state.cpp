@@ -1,6 +1,7 @@
 #include "server/call_state.hpp"
 
 #include <chrono>
+#include <cmath>
 
 #include "andon/core/visible_text.hpp"
 #include "server/server_session.hpp"
@@ -31,7 +32,9 @@ call_state::call_state(std::shared_ptr<server_session> in, incoming_request requ
       view_(*this),
       id_size_(static_cast<std::uint32_t>(facts.raw_id.size())),
       token_size_(static_cast<std::uint32_t>(facts.raw_progress_token.size())),
+      bytes_(static_cast<std::uint32_t>(facts.bytes)),
       log_level_(facts.log_level) {
+    session_->hold_bytes(bytes_);
     session_->facilities().call_began();
 }
 
@@ -39,6 +42,7 @@ call_state::~call_state() {
     callback_.reset();
     if (coroutine_.frame) coroutine_.frame.destroy();
     delete extras_.load();
+    session_->give_back_bytes(bytes_);
     session_->facilities().call_ended();
 }
 
@@ -47,7 +51,12 @@ conversation& call_state::talk() noexcept { return session_->talk(); }
 void call_state::dispatch() {
     callback_.emplace(token_, cancelled{this});
     if (what == kind::loop && entry_->turns.most == 0) return begin();
-    session_->facilities().turns.submit(*this, entry_->turns.most == 0 ? nullptr : &entry_->turns);
+    try {
+        session_->facilities().turns.submit(*this, entry_->turns.most == 0 ? nullptr : &entry_->turns);
+    } catch (const std::exception&) {  // there is no thread to run it
+        fail(std::current_exception());
+        end();
+    }
 }
 
 void call_state::begin() noexcept {
@@ -101,11 +110,17 @@ void call_state::fail_after_handler(const std::exception_ptr& failure) noexcept 
 }
 
 void call_state::run_coroutine() noexcept {
+    bool began = false;
     try {
         call_hook(true);
+        began = true;
         coroutine_ = entry_->run.coroutine(std::move(arguments_), view_);
     } catch (...) {
-        fail(std::current_exception());
+        if (began) {
+            fail_after_handler(std::current_exception());
+        } else {
+            fail(std::current_exception());
+        }
         return end();
     }
     arguments_ = nullptr;  // the coroutine has its own
@@ -295,7 +310,7 @@ void call_state::tell(std::string_view line) {
 }
 
 void call_state::progress(const progress_update& update) {
-    if (raw_progress_token().empty()) return;
+    if (raw_progress_token().empty() || !std::isfinite(update.progress)) return;
     extras& with = more();
     const std::lock_guard lock(with.mutex);
     if (with.last_progress && update.progress <= *with.last_progress) return;

@@ -50,6 +50,7 @@ public:
         std::string_view raw_id;
         std::string_view raw_progress_token;
         std::string_view uri;                    // of a resource
+        std::size_t bytes = 0;                   // of its params
         std::optional<message_level> log_level;  // from which level on this request has log messages
     };
 
@@ -133,6 +134,7 @@ private:
     std::atomic<extras*> extras_ = nullptr;
     std::uint32_t id_size_;
     std::uint32_t token_size_;
+    std::uint32_t bytes_;
     std::optional<message_level> log_level_;
     std::atomic<phase> phase_ = phase::running;
     std::atomic<bool> noticed_ = false;

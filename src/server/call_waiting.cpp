@@ -22,14 +22,24 @@ int milliseconds_until(std::optional<time_point> deadline) noexcept {
     return static_cast<int>(std::clamp<long>(left, 0, 1'000'000'000));
 }
 
-/// Reads what is there. False: nothing will come any more.
-bool read_output(int fd, std::string& output, const std::function<void(std::string_view)>& on_output) {
+/// `how_long` may be "for ever".
+time_point deadline_after(duration how_long) noexcept {
+    const time_point begun = now();
+    return how_long > time_point::max() - begun ? time_point::max() : begun + how_long;
+}
+
+/// Reads some of what is there, and not without end: on the loop, others have their turn in between. False: nothing
+/// will come any more.
+bool read_output(int fd, const cancel_token& token, std::string& output,
+                 const std::function<void(std::string_view)>& on_output) {
     std::array<char, 16'384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
-    for (;;) {
+    constexpr int at_once = 16;
+    for (int i = 0; i < at_once; ++i) {
         const ssize_t got = ::read(fd, buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return errno == EAGAIN;
         if (got == 0) return false;
+        if (token.cancelled()) continue;  // nobody wants it; but a command that cannot write would not end
         const std::string_view piece(buffer.data(), static_cast<std::size_t>(got));
         if (on_output) {
             on_output(piece);
@@ -37,6 +47,7 @@ bool read_output(int fd, std::string& output, const std::function<void(std::stri
             output += piece;
         }
     }
+    return true;
 }
 
 run_result ended(detail::call_state& state, const process_tree& tree, std::string output) {
@@ -54,7 +65,7 @@ void call::must_be_free_to_block(const char* name) const {
 
 void call::sleep_for(duration how_long) const {
     must_be_free_to_block("sleep_for");
-    if (token().wait_until(now() + how_long)) throw_if_cancelled();
+    if (token().wait_until(deadline_after(how_long))) throw_if_cancelled();
 }
 
 bool call::wait_readable(int fd, std::optional<duration> limit) const {
@@ -62,7 +73,7 @@ bool call::wait_readable(int fd, std::optional<duration> limit) const {
     const detail::descriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (wake.get() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     const cancel_callback waker(token(), [&] { ::eventfd_write(wake.get(), 1); });
-    const auto deadline = limit ? std::optional(now() + *limit) : std::nullopt;
+    const auto deadline = limit ? std::optional(deadline_after(*limit)) : std::nullopt;
     for (;;) {
         std::array<pollfd, 2> both{{{fd, POLLIN, 0}, {wake.get(), POLLIN, 0}}};
         const int ready = ::poll(both.data(), both.size(), milliseconds_until(deadline));
@@ -79,7 +90,7 @@ run_result call::run(const command& what, const std::function<void(std::string_v
     process_tree tree = process_tree::start(what);
     const cancel_callback stop(token(), [&] { tree.terminate(); });
     std::string output;
-    while (read_output(tree.out(), output, on_output)) {
+    while (read_output(tree.out(), token(), output, on_output)) {
         pollfd ready{tree.out(), POLLIN, 0};
         ::poll(&ready, 1, -1);
     }
@@ -154,14 +165,15 @@ struct wait_for_any {
 
 async<void> call::async_sleep_for(duration how_long) const {
     throw_if_cancelled();
-    wait_for_any sleep{.state = *state_, .deadline = now() + how_long};
+    wait_for_any sleep{.state = *state_, .deadline = deadline_after(how_long)};
     co_await sleep;
     throw_if_cancelled();
 }
 
 async<bool> call::async_wait_readable(int fd, std::optional<duration> limit) const {
     throw_if_cancelled();
-    wait_for_any wait{.state = *state_, .fd = fd, .deadline = limit ? std::optional(now() + *limit) : std::nullopt};
+    wait_for_any wait{
+        .state = *state_, .fd = fd, .deadline = limit ? std::optional(deadline_after(*limit)) : std::nullopt};
     const bool readable = co_await wait;
     throw_if_cancelled();
     co_return readable;
@@ -172,7 +184,7 @@ async<run_result> call::async_run(command what, std::function<void(std::string_v
     process_tree tree = process_tree::start(what);
     const cancel_callback stop(token(), [&] { tree.terminate(); });
     std::string output;
-    while (read_output(tree.out(), output, on_output)) {
+    while (read_output(tree.out(), token(), output, on_output)) {
         wait_for_any wait{.state = *state_, .fd = tree.out(), .with_cancel = false};
         co_await wait;
     }

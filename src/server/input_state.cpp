@@ -66,7 +66,9 @@ std::optional<json::object> input_state::opened(std::string_view sealed, std::st
     const std::string expected = signature(body, request);
     if (CRYPTO_memcmp(expected.data(), sealed.data(), signature_size) != 0) return std::nullopt;
     boost::system::error_code failed;
-    json::value parsed = json::parse(body, failed);
+    json::parse_options options;
+    options.max_depth = 1'002;  // what a message may hold, and the two levels around it
+    json::value parsed = json::parse(body, failed, {}, options);
     if (failed) return std::nullopt;
     json::object& state = parsed.as_object();
     if (seconds(now) > state.at("until").as_int64()) return std::nullopt;

@@ -1,5 +1,8 @@
 #include "server/scheduler.hpp"
 
+#include <algorithm>
+#include <system_error>
+
 namespace andon::detail {
 namespace {
 
@@ -33,6 +36,12 @@ void scheduler::stop() {
     threads_.clear();
 }
 
+bool scheduler::here() {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [](const std::thread& thread) { return thread.get_id() == std::this_thread::get_id(); });
+}
+
 void scheduler::submit(turn& call, gate* through) {
     const std::lock_guard lock(mutex_);
     call.through = through;
@@ -55,7 +64,16 @@ void scheduler::enqueue(turn& call) {
     push(for_threads_, call);
     ++queued_;
     if (queued_ > idle_threads_ && threads_.size() < most_threads_) {
-        threads_.emplace_back([this] { work(); });
+        try {
+            threads_.emplace_back([this] { work(); });
+        } catch (const std::system_error&) {  // no more are to be had: it waits for one of those that are there
+            if (!threads_.empty()) return;
+            unlink(for_threads_, call);
+            --queued_;
+            if (call.through != nullptr) --call.through->running;
+            call.where = turn::place::nowhere;
+            throw;
+        }
     } else {
         wake_.notify_one();
     }

@@ -57,6 +57,8 @@ public:
     ~scheduler() { stop(); }
     /// Waits for what runs, and ends the threads.
     void stop();
+    /// Whether the caller is one of the threads.
+    [[nodiscard]] bool here();
 
     void submit(turn& call, gate* through);
     /// True: it will never begin.

@@ -1,5 +1,6 @@
 #include "server/server_session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/json/parse.hpp>
 #include <chrono>
@@ -81,6 +82,12 @@ const list_method* list_of(std::string_view method) noexcept {
     return nullptr;
 }
 
+server_options checked(server_options given) {
+    given.workers = std::max<std::size_t>(given.workers, 1);
+    given.page_size = std::max<std::size_t>(given.page_size, 1);
+    return given;
+}
+
 [[noreturn]] void throw_unknown(std::string_view what, const std::string& name) {
     throw rpc_error(error_code::invalid_params, "there is no " + std::string(what) + " " + visible_text(name, 128));
 }
@@ -108,7 +115,7 @@ std::string whole_result(std::string_view raw_members, const revision_policy& po
 }
 
 server_facilities::server_facilities(server_options given)
-    : options(std::move(given)),
+    : options(checked(std::move(given))),
       around(std::make_shared<conversation::surroundings>(options.requests)),
       states(options.state_key),
       turns(around->loop, options.workers) {
@@ -301,6 +308,9 @@ void server_session::on_request(incoming_request request, const envelope& messag
             const std::string raw = list(message.method, object_from(message.raw_params), policy);
             return answer(std::move(request), result_message(message.raw_id, raw));
         }
+        if (bytes_held_.load(std::memory_order_relaxed) + message.raw_params.size() > facilities_->options.most_bytes) {
+            throw rpc_error(error_code::internal_error, "too much is in flight in this session: try again later");
+        }
         json::object params = object_from(message.raw_params);
         if (message.method == "logging/setLevel" && !policy.log_level_per_request) {
             set_log_level(params);
@@ -312,6 +322,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
         call_state::request_facts facts{.raw_id = message.raw_id,
                                         .raw_progress_token = message.raw_progress_token,
                                         .uri = uri,
+                                        .bytes = message.raw_params.size(),
                                         .log_level = std::nullopt};
         std::unique_ptr<input_round> round;
         if (policy.log_level_per_request) {
@@ -334,7 +345,8 @@ void server_session::on_request(incoming_request request, const envelope& messag
                 round->answers = std::move(*opened);
             }
             json::value given = object_at(params, "inputResponses");
-            for (auto& [key, value] : given.get_object()) round->answers[key] = std::move(value);
+            // What was signed stands.
+            for (auto& [key, value] : given.get_object()) round->answers.emplace(key, std::move(value));
         }
         auto client = facts_of(request, message);
         auto* const state = new call_state(shared_from_this(), std::move(request), facts, std::move(client),

@@ -59,6 +59,9 @@ public:
     // From any thread.
     [[nodiscard]] server_facilities& facilities() noexcept { return *facilities_; }
     [[nodiscard]] conversation& talk() noexcept { return *conversation_; }
+    /// Arguments that calls in flight hold.
+    void hold_bytes(std::size_t bytes) noexcept { bytes_held_.fetch_add(bytes, std::memory_order_relaxed); }
+    void give_back_bytes(std::size_t bytes) noexcept { bytes_held_.fetch_sub(bytes, std::memory_order_relaxed); }
     /// From which level on a legacy session wants log messages.
     [[nodiscard]] message_level log_level() const noexcept { return log_level_.load(std::memory_order_relaxed); }
     [[nodiscard]] const std::string& raw_server_meta() const noexcept { return raw_server_meta_; }
@@ -85,6 +88,7 @@ private:
     std::shared_ptr<conversation> conversation_;
     std::shared_ptr<const client_facts> legacy_client_;
     std::string raw_server_meta_;
+    std::atomic<std::size_t> bytes_held_ = 0;
     std::atomic<message_level> log_level_ = message_level::info;
 };
 

@@ -1,6 +1,7 @@
 #include "transport/descriptor_transport.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -139,7 +140,13 @@ void descriptor_transport::end(std::string_view why) {
 
 void descriptor_transport::close() {
     ended_ = true;
-    if (out_.get() >= 0) static_cast<void>(outbox_.flush(out_.get()));
+    // What was decided is written, whole: a reader that is slower than we are gets a moment for it.
+    const auto until = std::chrono::steady_clock::now() + limits_.linger;
+    while (out_.get() >= 0 && outbox_.flush(out_.get()) == outbox::flushed::blocked) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        pollfd ready{out_.get(), POLLOUT, 0};
+        if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) == 0) break;
+    }
     watch_in_.reset();
     watch_out_.reset();
     in_.close();

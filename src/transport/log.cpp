@@ -1,6 +1,8 @@
 #include "andon/transport/log.hpp"
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <poll.h>
 #include <string>
@@ -32,7 +34,16 @@ void log_to_stderr(log_level level, std::string_view text) {
     line += '\n';
     pollfd ready{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&ready, 1, 0) != 1) return;
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+    // On any thread, and standard error may be a pipe that nobody reads any more: that must not end the program.
+    sigset_t pipe_signal;
+    sigset_t before;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    const bool broken = ::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EPIPE;
+    const timespec at_once{};
+    if (broken && sigismember(&before, SIGPIPE) == 0) sigtimedwait(&pipe_signal, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace andon

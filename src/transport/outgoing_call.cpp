@@ -1,7 +1,9 @@
 #include "transport/outgoing_call.hpp"
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <chrono>
+#include <limits>
 
 #include "transport/conversation.hpp"
 
@@ -25,7 +27,9 @@ call_outcome failure_from(std::string_view raw_error) {
     if (!parsed || !parsed->is_object()) return outcome;
     const json::object& error = parsed->get_object();
     if (const auto* code = error.if_contains("code"); code != nullptr && code->is_int64()) {
-        outcome.code = static_cast<int>(code->get_int64());
+        constexpr std::int64_t lowest = std::numeric_limits<int>::min();
+        constexpr std::int64_t highest = std::numeric_limits<int>::max();
+        outcome.code = static_cast<int>(std::clamp(code->get_int64(), lowest, highest));
     }
     if (const auto* message = error.if_contains("message"); message != nullptr && message->is_string()) {
         outcome.message = std::string(message->get_string());

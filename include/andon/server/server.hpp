@@ -26,10 +26,11 @@ struct server_options {
     std::string title{};
     std::string instructions{};  ///< for the model: how to use this server
     std::vector<revision> revisions{all_revisions.begin(), all_revisions.end()};
-    std::size_t workers = 64;     ///< threads for blocking handlers, at most
-    std::size_t page_size = 250;  ///< of lists
-    in_flight_limits requests{};  ///< how many may be in flight
-    transport_limits lines{};     ///< how long a message may be, how much may wait to be sent
+    std::size_t workers = 64;                          ///< threads for blocking handlers, at most
+    std::size_t page_size = 250;                       ///< of lists
+    in_flight_limits requests{};                       ///< how many may be in flight
+    std::size_t most_bytes = std::size_t{256} << 20U;  ///< of arguments in flight, in one session
+    transport_limits lines{};                          ///< how long a message may be, how much may wait to be sent
     /// When the client is gone or the process is asked to leave: how long handlers have to return.
     duration leave_within = std::chrono::milliseconds(400);
     /// How long a handler waits for what it asks of the client (up to 2025-11-25).

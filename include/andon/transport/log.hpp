@@ -20,8 +20,10 @@ class log_sink {
 public:
     log_sink() : sink_(log_to_stderr) {}
     explicit log_sink(log_sink_function sink) : sink_(std::move(sink)) {}
-    void operator()(log_level level, std::string_view text) const {
+    /// What the sink throws is lost: it is called where nothing may be thrown.
+    void operator()(log_level level, std::string_view text) const noexcept try {
         if (sink_) sink_(level, text);
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
     }
 
 private:

@@ -1,6 +1,7 @@
 // Lines to and from one peer.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ struct transport_limits {
     std::size_t waiting_soft = std::size_t{1}
                                << 20U;  ///< of what goes out: above it, progress and log messages are lost
     std::size_t waiting_hard = std::size_t{64} << 20U;  ///< above it, the peer is taken for gone
+    /// At the end: how long what is waiting to be sent may hold up the leaving.
+    std::chrono::milliseconds linger{300};
 };
 
 /// One peer, message by message. Reading never waits for a handler, and writing never holds reading up.
