@@ -1,6 +1,5 @@
 #include "client/client_session.hpp"
 
-#include <boost/json/parse.hpp>
 #include <chrono>
 #include <stdexcept>
 
@@ -10,14 +9,7 @@
 namespace andon::detail {
 namespace {
 
-json::object object_from(std::string_view raw) {
-    if (raw.empty()) return {};
-    json::parse_options options;
-    options.max_depth = 1'000;  // the envelope's limit holds before this one
-    boost::system::error_code failed;
-    json::value parsed = json::parse(raw, failed, {}, options);
-    return failed || !parsed.is_object() ? json::object() : std::move(parsed.get_object());
-}
+json::object object_from(std::string_view raw) { return object_from_json(raw).value_or(json::object()); }
 
 peer_settings settings_of(const client_options& options) {
     peer_settings settings{.role = peer_role::client,

@@ -1,7 +1,6 @@
 #include "andon/peer/peer.hpp"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 
 #include "andon/core/visible_text.hpp"
 
@@ -17,15 +16,7 @@ constexpr std::string_view meta_client_capabilities = "io.modelcontextprotocol/c
 constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
 
 /// What the envelope let through is valid JSON, but some of it has no place in a double: then nothing is there.
-json::object object_from(std::string_view raw) {
-    if (raw.empty()) return {};
-    json::parse_options options;
-    options.max_depth = 1'000;
-    boost::system::error_code failed;
-    json::value parsed = json::parse(raw, failed, {}, options);
-    if (failed || !parsed.is_object()) return {};
-    return std::move(parsed.get_object());
-}
+json::object object_from(std::string_view raw) { return object_from_json(raw).value_or(json::object()); }
 
 json::object object_in(const json::object& from, std::string_view key) {
     const json::value* const found = from.if_contains(key);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/parse.hpp>
 #include <chrono>
 
 #include "andon/core/visible_text.hpp"
@@ -16,13 +15,9 @@ constexpr std::array<std::string_view, 8> level_names{"debug", "info",     "noti
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 json::object object_from(std::string_view raw) {
-    if (raw.empty()) return {};
-    json::parse_options options;
-    options.max_depth = 1'000;  // the envelope's limit holds before this one
-    boost::system::error_code failed;
-    json::value parsed = json::parse(raw, failed, {}, options);
-    if (failed || !parsed.is_object()) throw rpc_error(error_code::invalid_params, "params could not be read");
-    return std::move(parsed.get_object());
+    auto read = object_from_json(raw);
+    if (!read) throw rpc_error(error_code::invalid_params, "params could not be read");
+    return std::move(*read);
 }
 
 std::string string_at(const json::object& params, std::string_view key) {

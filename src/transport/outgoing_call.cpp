@@ -1,7 +1,6 @@
 #include "transport/outgoing_call.hpp"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <chrono>
 #include <limits>
 
@@ -10,20 +9,9 @@
 namespace andon::detail {
 namespace {
 
-constexpr std::size_t deepest = 1'000;  // the envelope's limit holds before this one
-
-std::optional<json::value> value_from(std::string_view raw) {
-    json::parse_options options;
-    options.max_depth = deepest;
-    boost::system::error_code failed;
-    json::value parsed = json::parse(raw, failed, {}, options);
-    if (failed) return std::nullopt;
-    return parsed;
-}
-
 call_outcome failure_from(std::string_view raw_error) {
     call_outcome outcome{.status = call_status::failed, .code = error_code::internal_error};
-    const auto parsed = value_from(raw_error);
+    const auto parsed = value_from_json(raw_error);
     if (!parsed || !parsed->is_object()) return outcome;
     const json::object& error = parsed->get_object();
     if (const auto* code = error.if_contains("code"); code != nullptr && code->is_int64()) {
@@ -39,7 +27,7 @@ call_outcome failure_from(std::string_view raw_error) {
 }
 
 call_outcome success_from(std::string_view raw_result) {
-    auto parsed = value_from(raw_result);
+    auto parsed = value_from_json(raw_result);
     if (parsed) return {.status = call_status::completed, .result = std::move(*parsed)};
     // A number, say, whose exponent no double has.
     return {.status = call_status::failed,
@@ -124,7 +112,7 @@ void outgoing_call::progressed(const envelope& message) {
     if (request_.state() != request_state::running) return;
     if (settings_.progress_restarts_idle) request_.progress(std::chrono::steady_clock::now());
     if (!settings_.on_progress) return;
-    const auto parsed = value_from(message.raw_params);
+    const auto parsed = value_from_json(message.raw_params);
     if (!parsed || !parsed->is_object()) return;
     const json::object& params = parsed->get_object();
     const auto progress = number_in(params, "progress");

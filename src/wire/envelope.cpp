@@ -342,6 +342,22 @@ std::optional<request_id_view> id_from_json(std::string_view raw, std::string& s
     return std::nullopt;
 }
 
+std::optional<json::value> value_from_json(std::string_view raw) {
+    json::parse_options options;
+    options.max_depth = 1'000;  // the reader's limit holds before this one
+    boost::system::error_code failed;
+    json::value parsed = json::parse(raw, failed, {}, options);
+    if (failed) return std::nullopt;
+    return parsed;
+}
+
+std::optional<json::object> object_from_json(std::string_view raw) {
+    if (raw.empty()) return json::object();
+    auto parsed = value_from_json(raw);
+    if (!parsed || !parsed->is_object()) return std::nullopt;
+    return std::move(parsed->get_object());
+}
+
 std::optional<std::string> string_from_json(std::string_view raw) {
     if (raw.size() < 2 || raw.front() != '"') return std::nullopt;
     const std::string_view inside = raw.substr(1, raw.size() - 2);

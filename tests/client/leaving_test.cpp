@@ -173,6 +173,38 @@ TEST_P(client_end, calls_that_are_pending_when_the_client_goes_are_over) {
     EXPECT_EQ(woken.all().size(), 4U);
 }
 
+TEST(client_end, close_in_a_callback_of_its_own_is_refused_and_nothing_is_lost) {
+    auto [here, there] = transport_pair();
+    server server({.name = "s", .log = {}});
+    server.tool("tell", "", [](call& call) { call.progress(1); });
+    server.serve(std::move(there));
+    auto client = client::connect(std::move(here), {.log = {}});
+    std::string refused;
+    const auto pending = client.call_tool("tell", {}, {.on_progress = [&](const progress_update&) {
+                                              try {
+                                                  client.close();
+                                              } catch (const std::logic_error& error) {
+                                                  refused = error.what();
+                                              }
+                                          }});
+    EXPECT_EQ(pending.get().status, call_status::completed);
+    EXPECT_THAT(refused, testing::HasSubstr("cannot be called from the client's own callbacks"));
+}
+
+TEST(client_end, a_client_dropped_in_a_callback_of_its_own_is_closed_by_another_thread) {
+    auto [here, there] = transport_pair();
+    server server({.name = "s", .log = {}});
+    server.tool("tell", "", [](call& call) {
+        call.progress(1);
+        call.sleep_for(std::chrono::hours(1));
+    });
+    server.serve(std::move(there));
+    auto dropped = std::make_unique<client>(client::connect(std::move(here), {.log = {}}));
+    const auto pending =
+        dropped->call_tool("tell", {}, {.on_progress = [&](const progress_update&) { dropped.reset(); }});
+    EXPECT_NE(pending.get().status, call_status::completed);
+}
+
 TEST_P(client_end, a_call_after_close_is_over_before_it_began) {
     auto client = raw_.connect(quiet_client({GetParam()}));
     client.close();

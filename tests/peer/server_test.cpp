@@ -161,11 +161,12 @@ INSTANTIATE_TEST_SUITE_P(
         malformed("RCV_6_reason_a_number", R"(,"params":{"requestId":5,"reason":1})", no_reason),
         malformed("RCV_6_reason_null", R"(,"params":{"requestId":5,"reason":null})", no_reason),
         malformed("RCV_6_reason_an_object", R"(,"params":{"requestId":5,"reason":{}})", no_reason),
-        script_case{"RCV_6_sent_as_a_request_is_a_method_nobody_has",
-                    every_one,
-                    {{"request 5 a", "handle 5 a"},
-                     {"request 6 notifications/cancelled", "handle 6 notifications/cancelled"},
-                     {"look 5", "running"}}}}),
+        script_case{
+            "RCV_6_sent_as_a_request_is_a_method_nobody_has",
+            every_one,
+            {{"request 5 a", "handle 5 a"},
+             {"request 6 notifications/cancelled", R"(send {"jsonrpc":"2.0","id":6,"error":{"code":-32601,...)"},
+             {"look 5", "running"}}}}),
     by_name());
 
 INSTANTIATE_TEST_SUITE_P(

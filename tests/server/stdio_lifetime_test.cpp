@@ -167,6 +167,27 @@ TEST_P(server_unread, a_log_that_nobody_reads_ends_nothing) {
     EXPECT_EQ(server.exit(), exit_status{});
 }
 
+TEST_P(server_unread, a_log_that_broke_does_not_kill_a_server_that_leaves) {
+    for (int i = 0; i < 3; ++i) {
+        server.call(std::to_string(i), "wait", with_key("w" + std::to_string(i), R"("ms":600000)"));
+    }
+    for (int i = 0; i < 3; ++i) server.mark("start", "w" + std::to_string(i));
+    server.close_log();
+    server.close_input();
+    EXPECT_EQ(server.exit(), exit_status{});
+}
+
+TEST_P(server_unread, RCV_9_answers_that_were_decided_reach_a_reader_that_is_slow) {
+    constexpr int calls = 2'000;  // more than a pipe holds
+    server.read_output(false);
+    const std::string text(100, '.');
+    for (int i = 0; i < calls; ++i) server.call(std::to_string(i), "echo", R"({"text":")" + text + "\"}");
+    server.close_input();
+    server.read_output(true);
+    for (int i = 0; i < calls; ++i) EXPECT_EQ(text_of(server.answer(std::to_string(i))), text);
+    EXPECT_EQ(server.exit(), exit_status{});
+}
+
 INSTANTIATE_TEST_SUITE_P(stdio, server_unread, testing::ValuesIn(all_revisions), revision_name());
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What every JSON-RPC message has outside, and what cancellation needs to know of its inside.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "andon/core/request_id.hpp"
+#include "andon/wire/error.hpp"
 
 namespace andon {
 
@@ -80,6 +82,11 @@ private:
 
 /// The id that a raw JSON value stands for; string ids are unescaped into `storage`. Nothing for a value that is no id.
 [[nodiscard]] std::optional<request_id_view> id_from_json(std::string_view raw, std::string& storage);
+
+/// The value; nothing where it cannot be held (an exponent that no double has), though the reader let it through.
+[[nodiscard]] std::optional<json::value> value_from_json(std::string_view raw);
+/// The same for what has to be an object; no text is an empty one.
+[[nodiscard]] std::optional<json::object> object_from_json(std::string_view raw);
 
 /// The text of a raw JSON string; nothing for any other value.
 [[nodiscard]] std::optional<std::string> string_from_json(std::string_view raw);
