@@ -18,7 +18,7 @@ function(andon_compile_options target)
             target_compile_options(${target} PUBLIC -fno-sanitize-recover=undefined)
         endif()
         # With the checks in it, GCC 12 sees writes behind short strings that are not there.
-        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds$<SEMICOLON>-Wno-stringop-overflow>)
     endif()
 endfunction()
 
