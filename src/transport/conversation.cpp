@@ -38,10 +38,13 @@ void conversation::close(cancel_cause cause, std::string_view why) {
 
 void conversation::log_soon(log_level level, std::string text) {
     if (!here()) return log(level, text);
+    log_queue_.emplace_back(level, std::move(text));
+    if (log_queue_.size() > 1) return;
     // Twice: what is woken by the same event may be posted behind us.
-    post([self = shared_from_this(), level, text = std::move(text)]() mutable {
-        auto& talk = *self;
-        talk.post([self = std::move(self), level, text = std::move(text)] { self->log(level, text); });
+    post([self = shared_from_this()] {
+        self->post([self] {
+            for (const auto& [each, line] : std::exchange(self->log_queue_, {})) self->log(each, line);
+        });
     });
 }
 
