@@ -13,7 +13,8 @@ int main() {
 
     server.tool("count", "Counts slowly", [](const count_arguments& given, andon::call& call) -> std::string {
         for (int i = 1; i <= given.to; ++i) {
-            call.sleep_for(std::chrono::milliseconds(100));  // wakes, and leaves the handler, when the call is cancelled
+            call.sleep_for(
+                std::chrono::milliseconds(100));  // wakes, and leaves the handler, when the call is cancelled
             call.progress(i, given.to);
         }
         return "counted to " + std::to_string(given.to);

@@ -1,10 +1,9 @@
 // Each example is a program that somebody will copy: here each is started, called, and stopped.
-#include <gtest/gtest.h>
-
 #include <andon/client/client.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <gtest/gtest.h>
 #include <mutex>
 #include <string>
 
@@ -100,9 +99,8 @@ TEST(examples, nested_sampling) {
         client_options options;
         options.revisions = {each};
         options.on_sampling = [](const json::object&, const cancel_token&) {
-            return json::object{{"role", "assistant"},
-                                {"model", "none"},
-                                {"content", {{"type", "text"}, {"text", "it is short."}}}};
+            return json::object{
+                {"role", "assistant"}, {"model", "none"}, {"content", {{"type", "text"}, {"text", "it is short."}}}};
         };
         auto client = start("07_nested_sampling", options);
         EXPECT_EQ(text_of(client.call_tool("summarize", {{"text", "..."}})), "In short: it is short.");

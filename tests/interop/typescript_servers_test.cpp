@@ -1,11 +1,10 @@
 // Our client against servers in the official TypeScript SDKs: they are stopped, timed out and left.
-#include <gtest/gtest.h>
-
 #include <andon/client/client.hpp>
 #include <boost/json/serialize.hpp>
 #include <condition_variable>
 #include <filesystem>
 #include <future>
+#include <gtest/gtest.h>
 #include <mutex>
 
 #include "core/named_case.hpp"
