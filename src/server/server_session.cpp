@@ -190,11 +190,11 @@ void server_session::on_notification(const envelope& message) {
     }
 }
 
-void server_session::answer(incoming_request request, std::string_view line) {
-    const auto batch = std::move(request.batch);
+void server_session::answer(incoming_request request, std::string_view line, int code) {
+    const answer_path to = std::move(request.to);
     const bool ours = request.request.begin_response();
     request.request.finish(now());
-    conversation_->answer(batch, ours ? line : std::string_view());
+    conversation_->answer(to, ours ? line : std::string_view(), code);
 }
 
 std::string server_session::list(std::string_view method, const json::object& params, const revision_policy& policy) {
@@ -349,7 +349,8 @@ void server_session::on_request(incoming_request request, const envelope& messag
         state->round = std::move(round);
         state->dispatch();
     } catch (const rpc_error& error) {
-        answer(std::move(request), error_message(message.raw_id, error.code(), error.what(), error.data()));
+        answer(std::move(request), error_message(message.raw_id, error.code(), error.what(), error.data()),
+               error.code());
     }
 }
 
