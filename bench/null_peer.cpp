@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "line_reader.hpp"
+#include "messages.hpp"
 
 namespace andon::bench {
 namespace {

@@ -1,12 +1,7 @@
 // The measure of the driver itself.
 #pragma once
 
-#include <string_view>
-
 namespace andon::bench {
-
-/// What every echo carries.
-inline constexpr std::string_view echo_text = "the quick brown fox";
 
 /// A server on stdin and stdout that answers every request the same, with hardly a look at it. The rate that it reaches
 /// is the driver's own limit, and no server's rate means anything close to it. Returns when its input ends.
