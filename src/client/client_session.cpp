@@ -70,7 +70,7 @@ void client_session::on_request(incoming_request request, const envelope& messag
         request.request.finish(std::chrono::steady_clock::now());
         const std::string line = error_message(message.raw_id, error_code::method_not_found,
                                                "Method not found: " + visible_text(message.method, 128));
-        return conversation_->answer(request.batch, ours ? line : std::string());
+        return conversation_->answer(request.to, ours ? line : std::string());
     }
     (new question(shared_from_this(), std::move(request), std::string(message.raw_id), object_from(message.raw_params),
                   *handler))

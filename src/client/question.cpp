@@ -42,7 +42,7 @@ void question::end(std::string_view line) noexcept {
     // A handler that was quick to notice is here before the canceller came to our callback.
     if (!logged_ && token_.cancelled()) log_cancel();
     incoming_.request.finish(std::chrono::steady_clock::now());
-    session_->talk().answer(incoming_.batch, ours ? line : std::string_view());
+    session_->talk().answer(incoming_.to, ours ? line : std::string_view());
     session_->turns().done(*this);
     delete this;
 }

@@ -40,9 +40,10 @@ peer_step malformed(std::string note) {
     return step;
 }
 
-peer_step answer(std::string bytes) {
+peer_step answer(std::string bytes, int code = 0) {
     peer_step step;
     step.what = next_step::send;
+    step.code = code;
     step.bytes = std::move(bytes);
     return step;
 }
@@ -58,14 +59,15 @@ bool is_modern_error(const json::object& error) {
 
 }  // namespace
 
-std::string batch_answers::add(std::string_view answer) {
+std::optional<std::string> batch_answers::add(std::string_view answer) {
     const std::lock_guard lock(mutex_);
     if (!answer.empty()) {
         body_ += body_.empty() ? '[' : ',';
         body_ += answer;
     }
-    if (--expected_ != 0 || body_.empty()) return {};
-    return std::move(body_) + ']';
+    if (--expected_ != 0) return std::nullopt;
+    if (!body_.empty()) body_ += ']';
+    return std::move(body_);
 }
 
 peer::peer(peer_settings settings, in_flight& table, const session& in)
@@ -101,10 +103,12 @@ json::object peer::meta(revision speaks) const {
 
 // What comes in.
 
-peer_step peer::receive(std::string_view line, time_point now) { return read(line, false, now); }
+peer_step peer::receive(std::string_view line, time_point now) { return read(line, {}, now); }
 
-peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch, time_point now) {
-    peer_step step = read(message, true, now);
+peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch, message_scope scope,
+                                 time_point now) {
+    scope.in_batch = true;
+    peer_step step = read(message, scope, now);
     // However it is answered: the others of the batch wait for it.
     if (step.what == next_step::send || step.what == next_step::handle_request) step.batch = std::move(batch);
     return step;
@@ -127,14 +131,17 @@ std::vector<std::string_view> peer::split(std::string_view line, peer_step& refu
     return {};
 }
 
-peer_step peer::read(std::string_view line, bool in_batch, time_point now) {
+peer_step peer::read(std::string_view line, const message_scope& scope, time_point now) {
     const envelope* const message = reader_.read(line);
-    if (message == nullptr) return fault(reader_.fault());
-    switch (message->kind) {
-        case message_kind::request: return on_request(*message, in_batch, now);
-        case message_kind::notification: return on_notification(*message, now);
+    return message == nullptr ? fault(reader_.fault()) : receive(*message, scope, now);
+}
+
+peer_step peer::receive(const envelope& message, const message_scope& scope, time_point now) {
+    switch (message.kind) {
+        case message_kind::request: return on_request(message, scope, now);
+        case message_kind::notification: return on_notification(message, scope, now);
         case message_kind::result:
-        case message_kind::error: return on_answer(*message, now);
+        case message_kind::error: return on_answer(message, now);
     }
     return {};
 }
@@ -147,18 +154,21 @@ peer_step peer::fault(const envelope_fault& found) const {
     // with a fault could go on like that for ever.
     if (found.silent || settings_.role == peer_role::client) return step;
     step.what = next_step::send;
+    step.code = found.code;
     step.bytes = found.raw_id.empty() ? error_without_id(found.code, found.message, policy())
                                       : error_message(found.raw_id, found.code, found.message);
     return step;
 }
 
 peer_step peer::refuse(const envelope& message, int code, std::string_view why, const json::value& data) const {
-    return answer(error_message(message.raw_id, code, why, data));
+    return answer(error_message(message.raw_id, code, why, data), code);
 }
 
 /// The revision by which a request to a server is served.
-std::optional<revision> peer::of_request(const envelope& message, peer_step& refused) const {
+std::optional<revision> peer::of_request(const envelope& message, const message_scope& scope,
+                                         peer_step& refused) const {
     if (message.raw_version.empty()) {
+        if (scope.speaks) return scope.speaks;
         if (state_ == state::legacy) return speaks_;
         refused = refuse(message, error_code::invalid_params,
                          "no protocol version: send initialize first, or _meta with "
@@ -174,11 +184,11 @@ std::optional<revision> peer::of_request(const envelope& message, peer_step& ref
     return std::nullopt;
 }
 
-peer_step peer::on_request(const envelope& message, bool in_batch, time_point now) {
+peer_step peer::on_request(const envelope& message, const message_scope& scope, time_point now) {
     if (message.method == "ping" || message.method == "initialize" || message.method == "server/discover") {
         // Answered on the spot, which is in flight for a moment all the same: a result with the id of another request
         // would be taken for the answer to that one (RCV-10).
-        const auto moment = table_->begin(*session_, direction::incoming, message.id, now);
+        const auto moment = table_->begin(scope_of(scope), direction::incoming, message.id, now);
         if (moment.refusal == begin_refusal::duplicate_id) {
             return refuse(message, error_code::invalid_request, to_string(moment.refusal));
         }
@@ -188,20 +198,20 @@ peer_step peer::on_request(const envelope& message, bool in_batch, time_point no
             return ignored("a request from the server, which this revision does not have");
         }
         if (message.method == "ping") return answer(result_message(message.raw_id, "{}"));
-        return let_in(message, speaks_, now);
+        return let_in(message, scope, speaks_, now);
     }
     if (message.method.substr(0, 14) == "notifications/") {  // RCV-6, in any state
         return refuse(message, error_code::method_not_found, "Method not found: a notification has no id");
     }
-    if (message.method == "initialize") {
-        if (in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
+    if (message.method == "initialize" && message.raw_version.empty()) {
+        if (scope.in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
         return on_initialize(message);
     }
     if (message.method == "ping" && message.raw_version.empty()) {
         return answer(result_message(message.raw_id, "{}"));
     }
     peer_step refused;
-    const auto speaks = of_request(message, refused);
+    const auto speaks = of_request(message, scope, refused);
     if (!speaks) return refused;
     if (era_of(*speaks) == era::modern) {
         const json::object meta = object_from(message.raw_meta);
@@ -215,16 +225,16 @@ peer_step peer::on_request(const envelope& message, bool in_batch, time_point no
             return refuse(message, error_code::method_not_found, "Method not found: this revision has no ping");
         }
     }
-    return let_in(message, *speaks, now);
+    return let_in(message, scope, *speaks, now);
 }
 
-peer_step peer::let_in(const envelope& message, revision speaks, time_point now) {
+peer_step peer::let_in(const envelope& message, const message_scope& scope, revision speaks, time_point now) {
     std::string label(message.method);
     if (!message.raw_name.empty()) label += ' ' + string_from_json(message.raw_name).value_or("");
     begin_options options;
     if (settings_.options_for) options = settings_.options_for(message);
     options.label = label;
-    auto begun = table_->begin(*session_, direction::incoming, message.id, now, options);
+    auto begun = table_->begin(scope_of(scope), direction::incoming, message.id, now, options);
     if (!begun) return refuse(message, error_code::invalid_request, to_string(begun.refusal));
     peer_step step;
     step.what = next_step::handle_request;
@@ -234,8 +244,8 @@ peer_step peer::let_in(const envelope& message, revision speaks, time_point now)
     return step;
 }
 
-peer_step peer::on_notification(const envelope& message, time_point now) {
-    if (message.method == "notifications/cancelled") return on_cancelled(message, now);
+peer_step peer::on_notification(const envelope& message, const message_scope& scope, time_point now) {
+    if (message.method == "notifications/cancelled") return on_cancelled(message, scope, now);
     if (message.method == "notifications/initialized") return {};
     peer_step step;
     step.message = &message;
@@ -251,7 +261,7 @@ peer_step peer::on_notification(const envelope& message, time_point now) {
     return step;
 }
 
-peer_step peer::on_cancelled(const envelope& message, time_point now) {
+peer_step peer::on_cancelled(const envelope& message, const message_scope& scope, time_point now) {
     // DIR-2: under the modern revisions only a client cancels.
     if (settings_.role == peer_role::client && state_ != state::legacy) {
         return ignored("a cancel from the server, which this revision does not have");
@@ -264,7 +274,8 @@ peer_step peer::on_cancelled(const envelope& message, time_point now) {
         if (!text) return malformed("a cancel whose reason is no string");
         reason = std::move(*text);
     }
-    const auto result = table_->cancel({session_->id(), direction::incoming, *id}, cancel_cause::peer, reason, now);
+    const auto result =
+        table_->cancel({scope_of(scope).id(), direction::incoming, *id}, cancel_cause::peer, reason, now);
     // The accepted one is logged where the request is: there the cause and the reason are known for every cause.
     if (result.accepted()) return {};
     return ignored("a cancel of request " + to_string(*id) + ": " + std::string(to_string(result.what)));
@@ -283,17 +294,18 @@ peer_step peer::on_initialize(const envelope& message) {
     const std::string asked = string_in(params, "protocolVersion");
     if (asked.empty()) return refuse(message, error_code::invalid_params, "initialize needs protocolVersion, a string");
     const auto which = revision_from(asked);
-    speaks_ = which && era_of(*which) == era::legacy && supports(*which) ? *which : *legacy;
-    state_ = state::legacy;
-    their_capabilities_ = object_in(params, "capabilities");
-    their_implementation_ = object_in(params, "clientInfo");
-    json::object result{{"protocolVersion", to_string(speaks_)},
+    const revision agreed = which && era_of(*which) == era::legacy && supports(*which) ? *which : *legacy;
+    json::object result{{"protocolVersion", to_string(agreed)},
                         {"capabilities", settings_.capabilities},
                         {"serverInfo", settings_.implementation}};
     if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
-    peer_step step;
+    peer_step step = answer(result_message(message.raw_id, json_text(result)));
+    if (settings_.stateless) return step;
+    speaks_ = agreed;
+    state_ = state::legacy;
+    their_capabilities_ = object_in(params, "capabilities");
+    their_implementation_ = object_in(params, "clientInfo");
     step.what = next_step::established;
-    step.bytes = result_message(message.raw_id, json_text(result));
     return step;
 }
 

@@ -15,7 +15,11 @@ std::optional<time_point> call::deadline() const noexcept { return state_->reque
 std::string_view call::raw_id() const noexcept { return state_->raw_id(); }
 std::string_view call::name() const noexcept { return state_->name(); }
 revision call::speaks() const noexcept { return state_->speaks(); }
-session_id call::session() const noexcept { return state_->talk().id(); }
+void call::let_go_of_connection() const {
+    if (state_->incoming().to.reply) state_->incoming().to.reply->let_go_of_connection();
+}
+
+session_id call::session() const noexcept { return state_->incoming().scope; }
 const json::object& call::client_capabilities() const noexcept { return state_->client().capabilities; }
 const json::object& call::client_info() const noexcept { return state_->client().implementation; }
 void call::notice() const noexcept { state_->notice(); }
@@ -112,7 +116,7 @@ std::vector<std::shared_ptr<detail::outgoing_call>> ask_all(detail::call_state& 
         // What is left of this call's own time holds for them too: they hang below it (TIME-5).
         asked.push_back(state.talk().request(
             {.method = question.method, .params = std::move(question.params), .progress_restarts_idle = false},
-            {.maximum = state.session().facilities().options.ask_timeout}, &state.request()));
+            {.maximum = state.session().facilities().options.ask_timeout}, &state.incoming()));
     }
     return asked;
 }

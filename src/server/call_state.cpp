@@ -192,11 +192,11 @@ std::string call_state::written(handler_result result) const {
     return result_message(raw_id(), whole_result(R"("_meta":)" + raw_meta + ',' + result.raw_members, rules, {}));
 }
 
-void call_state::answer(std::string_view line) noexcept {
+void call_state::answer(std::string_view line, int code) noexcept {
     answered_ = true;
     // Out of the table first: the client may use the id again as soon as it has read the answer.
     request().finish(now());
-    talk().answer(incoming_.batch, line);
+    talk().answer(incoming_.to, line, code);
 }
 
 void call_state::complete(handler_result result) noexcept {
@@ -208,12 +208,15 @@ void call_state::complete(handler_result result) noexcept {
             request().count_discarded(1);
         }
     } catch (const std::exception& error) {
-        if (request().begin_response()) answer(error_line(error_code::internal_error, error.what()));
+        if (request().begin_response()) {
+            answer(error_line(error_code::internal_error, error.what()), error_code::internal_error);
+        }
     }
 }
 
 void call_state::fail(const std::exception_ptr& failure) noexcept {
     std::string line;
+    int code = 0;
     const bool tool = entry_->kind == offered::tool;
     const auto tool_error = [&](std::string_view words) {
         return result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members, policy(),
@@ -224,7 +227,8 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
     } catch (const input_needed&) {
         line = input_required();
     } catch (const rpc_error& error) {
-        line = error_line(error.code(), error.what(), error.data());
+        code = error.code();
+        line = error_line(code, error.what(), error.data());
     } catch (const invalid_arguments& error) {
         line = tool ? tool_error(error.what()) : error_line(error_code::invalid_params, error.what());
     } catch (const std::exception& error) {
@@ -233,7 +237,7 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
         line = tool ? tool_error("the tool failed") : error_line(error_code::internal_error, "the handler failed");
     }
     if (request().begin_response()) {
-        answer(line);
+        answer(line, code);
     } else {
         request().count_discarded(1);
     }
@@ -245,7 +249,7 @@ void call_state::end() noexcept {
     // A handler that was quick to notice is here before the canceller came to our callback.
     if (!told_ && token_.cancelled()) tell_of_cancel();
     request().finish(now());
-    if (!answered_ && incoming_.batch) talk().answer(incoming_.batch, {});
+    if (!answered_ && incoming_.to.batch) talk().answer(incoming_.to, {});
     session_->facilities().turns.done(*this);
     delete this;
 }
@@ -260,7 +264,7 @@ void call_state::tell_of_cancel() noexcept {
     const cancel_cause cause = token_.cause();
     const reason why = token_.why();
     std::string text = "request " + visible_text(raw_id(), 64) + " (" + visible_text(request().label(), 128) +
-                       ") of session " + std::to_string(static_cast<std::uint64_t>(talk().id())) +
+                       ") of session " + std::to_string(static_cast<std::uint64_t>(incoming_.scope)) +
                        " cancelled: " + std::string(to_string(cause));
     if (!why.empty()) (text += ", ") += why.text();
     talk().log_soon(log_level::info, std::move(text));
@@ -269,11 +273,13 @@ void call_state::tell_of_cancel() noexcept {
                                       ? "stopped: it took longer than this server allows"
                                       : "stopped by an operator" + (why.empty() ? "" : ": " + std::string(why.text()));
         answered_ = true;
-        talk().answer(incoming_.batch,
+        talk().answer(incoming_.to,
                       entry_->kind == offered::tool
                           ? result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members,
                                                                   policy(), session_->raw_server_meta()))
                           : error_line(error_code::internal_error, words));
+    } else if (incoming_.to.reply && !incoming_.to.batch) {
+        incoming_.to.reply->no_answer();  // a stream of its own must not hang (HTTP-3)
     }
 }
 
@@ -306,7 +312,7 @@ void call_state::tell(std::string_view line) {
         request().count_discarded(1);
         return;
     }
-    talk().send(line, &token_);
+    talk().send(incoming_.to, line, &token_);
 }
 
 void call_state::progress(const progress_update& update) {

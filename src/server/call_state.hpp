@@ -66,6 +66,7 @@ public:
 
     [[nodiscard]] const cancel_token& token() const noexcept { return token_; }
     [[nodiscard]] active_request& request() noexcept { return incoming_.request; }
+    [[nodiscard]] const incoming_request& incoming() const noexcept { return incoming_; }
     [[nodiscard]] server_session& session() noexcept { return *session_; }
     [[nodiscard]] conversation& talk() noexcept;
     [[nodiscard]] std::string_view raw_id() const noexcept { return std::string_view(texts_).substr(0, id_size_); }
@@ -104,7 +105,7 @@ private:
     [[nodiscard]] std::string input_required() const;
     [[nodiscard]] std::string written(handler_result result) const;
     [[nodiscard]] std::string error_line(int code, std::string_view message, const json::value& data = nullptr) const;
-    void answer(std::string_view line) noexcept;
+    void answer(std::string_view line, int code = 0) noexcept;
     void end() noexcept;
     void on_cancel() noexcept;
     void tell_of_cancel() noexcept;

@@ -134,12 +134,13 @@ json::object server_facilities::capabilities() const {
 }
 
 server_session::server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
-                               std::function<void()> on_end)
+                               std::function<void()> on_end, bool stateless)
     : facilities_(std::move(with)), on_end_(std::move(on_end)) {
     peer_settings settings{.role = peer_role::server,
                            .implementation = facilities_->implementation(),
                            .capabilities = facilities_->capabilities(),
                            .instructions = facilities_->options.instructions,
+                           .stateless = stateless,
                            .revisions = facilities_->options.revisions};
     settings.limits.longest_id = facilities_->options.requests.longest_id;
     settings.options_for = [this](const envelope& message) { return options_for(message); };
@@ -190,11 +191,11 @@ void server_session::on_notification(const envelope& message) {
     }
 }
 
-void server_session::answer(incoming_request request, std::string_view line) {
-    const auto batch = std::move(request.batch);
+void server_session::answer(incoming_request request, std::string_view line, int code) {
+    const answer_path to = std::move(request.to);
     const bool ours = request.request.begin_response();
     request.request.finish(now());
-    conversation_->answer(batch, ours ? line : std::string_view());
+    conversation_->answer(to, ours ? line : std::string_view(), code);
 }
 
 std::string server_session::list(std::string_view method, const json::object& params, const revision_policy& policy) {
@@ -349,7 +350,8 @@ void server_session::on_request(incoming_request request, const envelope& messag
         state->round = std::move(round);
         state->dispatch();
     } catch (const rpc_error& error) {
-        answer(std::move(request), error_message(message.raw_id, error.code(), error.what(), error.data()));
+        answer(std::move(request), error_message(message.raw_id, error.code(), error.what(), error.data()),
+               error.code());
     }
 }
 

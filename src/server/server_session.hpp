@@ -49,7 +49,7 @@ struct server_facilities {
 class server_session final : public std::enable_shared_from_this<server_session>, public conversation::owner {
 public:
     server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
-                   std::function<void()> on_end);
+                   std::function<void()> on_end, bool stateless = false);
 
     // On the loop.
     void open();
@@ -81,7 +81,7 @@ private:
     [[nodiscard]] std::shared_ptr<const client_facts> facts_of(const incoming_request& request,
                                                                const envelope& message) const;
     void set_log_level(const json::object& params);
-    void answer(incoming_request request, std::string_view line);
+    void answer(incoming_request request, std::string_view line, int code = 0);
 
     std::shared_ptr<server_facilities> facilities_;
     std::function<void()> on_end_;

@@ -20,7 +20,7 @@ conversation::conversation(std::shared_ptr<surroundings> around, peer_settings s
 
 void conversation::open() {
     transport_->open(around_->loop, *this);
-    if (peer_.settings().role == peer_role::client) take(peer_.open(now()));
+    if (peer_.settings().role == peer_role::client) take(peer_.open(now()), {});
 }
 
 void conversation::close(cancel_cause cause, std::string_view why) {
@@ -54,29 +54,37 @@ void conversation::on_closed(std::string_view why) {
 }
 
 void conversation::on_line(std::string_view line) {
-    if (!envelope_reader::looks_like_batch(line)) return take(peer_.receive(line, now()));
+    if (envelope_reader::looks_like_batch(line)) return receive_batch(line, {});
+    take(peer_.receive(line, now()), {});
+}
+
+void conversation::receive(const envelope& message, const arrival& how) {
+    take(peer_.receive(message, how.scope, now()), how);
+}
+
+void conversation::receive_batch(std::string_view line, const arrival& how) {
     peer_step refused;
     const auto messages = peer_.split(line, refused);
-    if (messages.empty()) return take(std::move(refused));
+    if (messages.empty()) return take(std::move(refused), how);
     const auto batch = std::make_shared<batch_answers>(messages.size());
     for (const std::string_view message : messages) {
-        peer_step step = peer_.receive_of_batch(message, batch, now());
+        peer_step step = peer_.receive_of_batch(message, batch, how.scope, now());
         const bool answered_later = step.what == next_step::handle_request;
         const bool answered_now = step.what == next_step::send;
-        take(std::move(step));
-        if (!answered_later && !answered_now) answer(batch, {});
+        take(std::move(step), how);
+        if (!answered_later && !answered_now) answer({batch, how.reply}, {});
     }
 }
 
-void conversation::on_line_too_long() { take(peer_.line_too_long()); }
+void conversation::on_line_too_long() { take(peer_.line_too_long(), {}); }
 
 void conversation::watch_handshake() {
     const auto wake = peer_.next_wake();
     if (!wake) return handshake_.clear();
-    handshake_.set(*wake, [this] { take(peer_.expire(now())); });
+    handshake_.set(*wake, [this] { take(peer_.expire(now()), {}); });
 }
 
-void conversation::take(peer_step step) {
+void conversation::take(peer_step step, const arrival& how) {
     if (closed_) return;
     if (!step.note.empty() && step.what != next_step::failed) {
         log(step.malformed ? log_level::warning : log_level::debug, step.note);
@@ -84,10 +92,19 @@ void conversation::take(peer_step step) {
     switch (step.what) {
         case next_step::nothing: break;
         case next_step::send:
-            if (!step.bytes.empty()) answer(step.batch, step.bytes);
+            if (step.bytes.empty()) break;
+            if (how.reply && !step.batch && step.code != 0) {
+                how.reply->refuse(step.bytes, step.code);
+            } else {
+                answer({std::move(step.batch), how.reply}, step.bytes);
+            }
             break;
         case next_step::handle_request:
-            owner_->on_request({std::move(step.request), step.speaks, std::move(step.batch)}, *step.message);
+            owner_->on_request({.request = std::move(step.request),
+                                .speaks = step.speaks,
+                                .to = {std::move(step.batch), how.reply},
+                                .scope = how.scope.in != nullptr ? how.scope.in->id() : session_.id()},
+                               *step.message);
             break;
         case next_step::handle_notification: owner_->on_notification(*step.message); break;
         case next_step::settle: {
@@ -102,7 +119,7 @@ void conversation::take(peer_step step) {
             break;
         }
         case next_step::established:
-            if (!step.bytes.empty()) send(step.bytes);
+            if (!step.bytes.empty()) answer({nullptr, how.reply}, step.bytes);
             owner_->on_established();
             break;
         case next_step::failed: close(cancel_cause::disconnect, step.note); return;
@@ -110,22 +127,32 @@ void conversation::take(peer_step step) {
     if (peer_.settings().role == peer_role::client && !peer_.established()) watch_handshake();
 }
 
-void conversation::answer(const std::shared_ptr<batch_answers>& batch, std::string_view line) {
-    if (!batch) {
-        if (!line.empty()) send(line);
-        return;
+void conversation::answer(const answer_path& to, std::string_view line, int code) {
+    std::string whole;
+    if (to.batch) {
+        auto all = to.batch->add(line);
+        if (!all) return;
+        whole = std::move(*all);
+        line = whole;
+        code = 0;
     }
-    const std::string whole = batch->add(line);
-    if (!whole.empty()) send(whole);
+    if (!to.reply) {
+        if (!line.empty()) send(line);
+    } else if (line.empty()) {
+        to.reply->no_answer();
+    } else {
+        to.reply->answer(line, code);
+    }
 }
 
 std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings what, const time_limits& limits,
-                                                     const active_request* parent) {
+                                                     const incoming_request* parent) {
     const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
     const begin_options options{.label = what.method, .limits = limits};
-    auto begun = parent != nullptr ? table().begin(*parent, direction::outgoing, id, now(), options)
+    auto begun = parent != nullptr ? table().begin(parent->request, direction::outgoing, id, now(), options)
                                    : table().begin(session_, direction::outgoing, id, now(), options);
-    auto call = std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request));
+    auto call = std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request),
+                                                parent != nullptr ? parent->to.reply : nullptr);
     if (!begun) {
         const bool closed = begun.refusal == begin_refusal::session_closed;
         static_cast<void>(call->settle({.status = closed ? call_status::disconnected : call_status::failed,
@@ -151,17 +178,22 @@ void conversation::start(outgoing_call& call) {
     if (closed_) return;
     outgoing_.emplace(call.id(), call.shared_from_this());
     const auto& what = call.settings_;
-    send(peer_.start(call.id(), {.method = what.method,
-                                 .params = std::move(call.settings_.params),
-                                 .progress = static_cast<bool>(what.on_progress) || what.progress_restarts_idle,
-                                 .log_level = what.log_level,
-                                 .context = &call}));
+    tell(call, peer_.start(call.id(), {.method = what.method,
+                                       .params = std::move(call.settings_.params),
+                                       .progress = static_cast<bool>(what.on_progress) || what.progress_restarts_idle,
+                                       .log_level = what.log_level,
+                                       .context = &call}));
+}
+
+/// On the stream of the request that it is part of; where that has ended, on the session's own.
+void conversation::tell(const outgoing_call& call, std::string_view line) {
+    if (!call.via_ || !call.via_->send(line, nullptr)) send(line);
 }
 
 void conversation::give_up(outgoing_call& call) {
     const reason why = call.token_.why();  // the outcome is the caller's by now
     const std::string bytes = peer_.cancel(call.id(), why.text());
-    if (!bytes.empty() && !closed_ && call.settings_.cancellable) send(bytes);
+    if (!bytes.empty() && !closed_ && call.settings_.cancellable) tell(call, bytes);
     outgoing_.erase(call.id());
     call.request_.finish(now());
 }

@@ -17,11 +17,24 @@
 
 namespace andon::detail {
 
+/// Where the answer to a request goes.
+struct answer_path {
+    std::shared_ptr<batch_answers> batch{};  // among the others of its batch
+    std::shared_ptr<reply_path> reply{};     // null: the transport
+};
+
 /// A request that came in, in the hands of whoever answers it.
 struct incoming_request {
     active_request request;
     revision speaks = newest_legacy;
-    std::shared_ptr<batch_answers> batch;
+    answer_path to{};
+    session_id scope{};  // of its id
+};
+
+/// How a message came that was not read from the transport.
+struct arrival {
+    message_scope scope{};
+    std::shared_ptr<reply_path> reply{};
 };
 
 class conversation final : public std::enable_shared_from_this<conversation>, private transport::events {
@@ -58,6 +71,9 @@ public:
     // On the loop's thread.
 
     void open();
+    /// A message that came by another way than the transport: by a POST.
+    void receive(const envelope& message, const arrival& how);
+    void receive_batch(std::string_view line, const arrival& how);
     /// Ends it: what is in flight, in both directions, is cancelled.
     void close(cancel_cause cause, std::string_view why);
     [[nodiscard]] const peer& protocol() const noexcept { return peer_; }
@@ -66,8 +82,12 @@ public:
     // From any thread.
 
     bool send(std::string_view line, const cancel_token* of = nullptr) { return transport_->send(line, of); }
-    /// The answer to a request that came in; empty where it has none.
-    void answer(const std::shared_ptr<batch_answers>& batch, std::string_view line);
+    /// The answer to a request that came in; empty where it has none. `code`: of an error.
+    void answer(const answer_path& to, std::string_view line, int code = 0);
+    /// What belongs to one request, as long as that is not cancelled.
+    bool send(const answer_path& to, std::string_view line, const cancel_token* of) {
+        return to.reply ? to.reply->send(line, of) : send(line, of);
+    }
     void post(job work) { around_->loop.post(std::move(work)); }
     [[nodiscard]] bool here() const noexcept { return around_->loop.here(); }
     [[nodiscard]] event_loop& loop() noexcept { return around_->loop; }
@@ -80,7 +100,7 @@ public:
     /// Begins a request to the peer. With a parent, the parent's cancel or end reaches it. It is settled from the start
     /// where there is nobody to send it to.
     [[nodiscard]] std::shared_ptr<outgoing_call> request(outgoing_call::settings what, const time_limits& limits,
-                                                         const active_request* parent = nullptr);
+                                                         const incoming_request* parent = nullptr);
 
     /// Work of ours that belongs to the session, such as thinking about what the peer wants to know: it is in the
     /// table, has its time, and ends with the session. Nothing is sent.
@@ -92,9 +112,10 @@ private:
     void on_line(std::string_view line) override;
     void on_line_too_long() override;
     void on_closed(std::string_view why) override;
-    void take(peer_step step);
+    void take(peer_step step, const arrival& how);
     void start(outgoing_call& call);
     void give_up(outgoing_call& call);
+    void tell(const outgoing_call& call, std::string_view line);
     void watch_handshake();
 
     std::shared_ptr<surroundings> around_;

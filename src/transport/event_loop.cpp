@@ -22,6 +22,15 @@ struct event_loop::engine {
     asio::steady_timer wake{context};
     asio::signal_set signals{context};
     std::atomic<std::thread::id> thread{};
+    std::vector<job> soon;  // what the loop's own thread posted: no lock, and no look at the descriptors before it
+    std::vector<job> now;
+
+    /// Does what was posted before; what that posts comes behind the next look at the descriptors.
+    void do_posted() {
+        std::swap(now, soon);
+        for (job& work : now) work();
+        now.clear();
+    }
 
     // A thread that sleeps takes 50 to 100 microseconds to wake, and now and then milliseconds: more than everything
     // else on the way of a cancel. So as long as work comes in quick succession the loop looks for it a moment longer
@@ -77,9 +86,9 @@ void event_loop::run() {
     constexpr int at_once = 64;  // between two looks at the clock
     while (!engine_->context.stopped()) {
         arm();
-        if (!engine_->work_comes_at_once()) engine_->sleep_until_work();
-        for (int i = 0; i < at_once && engine_->context.poll_one() != 0; ++i) {
-        }
+        if (engine_->soon.empty() && !engine_->work_comes_at_once()) engine_->sleep_until_work();
+        engine_->do_posted();
+        for (int i = 0; i < at_once && engine_->context.poll_one() != 0; ++i) engine_->do_posted();
     }
     const timespec now{};
     while (sigtimedwait(&pipe_signal, nullptr, &now) == SIGPIPE) {
@@ -93,11 +102,17 @@ void event_loop::stop() noexcept { engine_->context.stop(); }
 void event_loop::finish() {
     engine_->thread = std::this_thread::get_id();
     engine_->context.restart();
-    engine_->context.poll();
+    do {
+        engine_->do_posted();
+    } while (engine_->context.poll() != 0 || !engine_->soon.empty());
     engine_->thread = std::thread::id();
 }
 
 void event_loop::post(job work) {
+    if (here()) {
+        engine_->soon.push_back(std::move(work));
+        return;
+    }
     asio::post(engine_->context, [work = std::move(work)]() mutable { work(); });
 }
 

@@ -51,8 +51,13 @@ std::optional<double> number_in(const json::object& from, std::string_view key) 
 
 }  // namespace
 
-outgoing_call::outgoing_call(std::shared_ptr<conversation> in, settings what, std::int64_t id, active_request request)
-    : conversation_(std::move(in)), settings_(std::move(what)), id_(id), request_(std::move(request)) {
+outgoing_call::outgoing_call(std::shared_ptr<conversation> in, settings what, std::int64_t id, active_request request,
+                             std::shared_ptr<reply_path> via)
+    : conversation_(std::move(in)),
+      settings_(std::move(what)),
+      id_(id),
+      via_(std::move(via)),
+      request_(std::move(request)) {
     if (request_) token_ = request_.token();
 }
 

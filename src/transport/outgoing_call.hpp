@@ -12,6 +12,7 @@
 #include "andon/client/call_outcome.hpp"
 #include "andon/core/active_request.hpp"
 #include "andon/core/cancel_callback.hpp"
+#include "andon/transport/transport.hpp"
 #include "andon/wire/envelope.hpp"
 #include "andon/wire/message.hpp"
 
@@ -39,7 +40,9 @@ public:
         std::function<void(const progress_update&)> on_progress{};
     };
 
-    outgoing_call(std::shared_ptr<conversation> in, settings what, std::int64_t id, active_request request);
+    /// `via`: the stream of the request that it is part of; null: the session's own.
+    outgoing_call(std::shared_ptr<conversation> in, settings what, std::int64_t id, active_request request,
+                  std::shared_ptr<reply_path> via);
     outgoing_call(const outgoing_call&) = delete;
     outgoing_call& operator=(const outgoing_call&) = delete;
     ~outgoing_call();
@@ -74,6 +77,7 @@ private:
     std::shared_ptr<conversation> conversation_;
     settings settings_;
     std::int64_t id_;
+    std::shared_ptr<reply_path> via_;
     active_request request_;  // the loop's
     cancel_token token_;      // everybody's
     std::optional<cancel_callback<on_cancelled>> callback_;

@@ -141,10 +141,10 @@ TEST(batch_answers, come_from_any_thread_and_are_sent_once) {
         for (int t = 0; t < threads; ++t) {
             running.emplace_back([&, t] {
                 for (int i = 0; i < each; ++i) {
-                    std::string line = answers.add(i % 2 == 0 ? std::to_string(t) : "");
-                    if (line.empty()) continue;
+                    std::optional<std::string> line = answers.add(i % 2 == 0 ? std::to_string(t) : "");
+                    if (!line) continue;
                     ++sent;
-                    whole = std::move(line);
+                    whole = std::move(*line);
                 }
             });
         }

@@ -39,7 +39,7 @@ std::string script_runner::describe(peer_step step) {
         case next_step::nothing: return step.note.empty() ? "nothing" : "ignored: " + step.note;
         case next_step::send: {
             if (!step.batch) return "send " + step.bytes;
-            const std::string whole = step.batch->add(step.bytes);
+            const std::string whole = step.batch->add(step.bytes).value_or("");
             if (!whole.empty()) expect_sendable(whole);
             return whole.empty() ? "into the batch" : "send " + whole;
         }
@@ -69,11 +69,11 @@ std::string script_runner::hear(const std::string& line) {
     const auto batch = std::make_shared<batch_answers>(messages.size());
     std::string all;
     for (const std::string_view message : messages) {
-        peer_step step = peer_->receive_of_batch(message, batch, now_);
+        peer_step step = peer_->receive_of_batch(message, batch, {}, now_);
         const bool answered = step.what == next_step::send || step.what == next_step::handle_request;
         EXPECT_EQ(answered, step.batch != nullptr) << message;
         all += (all.empty() ? "" : " | ") + describe(std::move(step));
-        const std::string whole = answered ? "" : batch->add({});
+        const std::string whole = answered ? "" : batch->add({}).value_or("");
         if (!whole.empty()) all += " | send " + whole;
     }
     return all;
@@ -93,7 +93,7 @@ std::string script_runner::in_flight_command(const std::string& verb, const std:
     const auto batch = found->second.batch;
     request.finish(now_);
     requests_.erase(found);
-    const std::string bytes = batch ? batch->add(answer) : answer;
+    const std::string bytes = batch ? batch->add(answer).value_or("") : answer;
     if (!bytes.empty()) return "send " + bytes;
     return answers ? "into the batch" : "silence";
 }

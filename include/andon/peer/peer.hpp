@@ -26,6 +26,7 @@ struct peer_settings {
     json::object implementation{};  ///< `name` and `version`, for the other side
     json::object capabilities{};    ///<
     std::string instructions{};     ///< a server's
+    bool stateless = false;         ///< a server whose requests come from many clients: initialize changes nothing
     /// What we speak. A client tries the modern ones first, then the newest legacy one.
     std::vector<revision> revisions{all_revisions.begin(), all_revisions.end()};
     /// How long a client waits for the answer to its probe before it takes the server for a legacy one.
@@ -41,13 +42,20 @@ struct peer_settings {
 class batch_answers {
 public:
     explicit batch_answers(std::size_t expected) : expected_(expected) {}
-    /// Empty: that one has no answer. Gives the whole line once the last came and there is anything to say.
-    [[nodiscard]] std::string add(std::string_view answer);
+    /// Empty: that one has no answer. Gives the whole line once the last came; empty where there is nothing to say.
+    [[nodiscard]] std::optional<std::string> add(std::string_view answer);
 
 private:
     std::mutex mutex_;
     std::size_t expected_;
     std::string body_;
+};
+
+/// What is known of a message that did not come on the session's own stream, but by a POST.
+struct message_scope {
+    const session* in = nullptr;       ///< whose ids it uses; null: the peer's own session's
+    std::optional<revision> speaks{};  ///< of a legacy request that belongs to no session: its header says
+    bool in_batch = false;
 };
 
 /// What to do next.
@@ -67,6 +75,7 @@ struct peer_step {
     next_step what = next_step::nothing;
     std::string bytes{};
     std::string note{};
+    int code = 0;            ///< with send: that of the error, if it is one
     bool malformed = false;  ///< the note is of something that no peer should send (RCV-6)
     const envelope* message = nullptr;
     active_request request{};
@@ -88,10 +97,12 @@ public:
     // What comes in.
 
     [[nodiscard]] peer_step receive(std::string_view line, time_point now);
+    /// One that was read already.
+    [[nodiscard]] peer_step receive(const envelope& message, const message_scope& scope, time_point now);
     /// A line that holds several messages (2025-03-26): each is a step of its own.
     [[nodiscard]] std::vector<std::string_view> split(std::string_view line, peer_step& refused);
     [[nodiscard]] peer_step receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch,
-                                             time_point now);
+                                             message_scope scope, time_point now);
     [[nodiscard]] peer_step line_too_long() const;
 
     // A client's beginning.
@@ -137,22 +148,27 @@ public:
 private:
     enum class state : std::uint8_t { unknown, probing, initializing, legacy, modern, failed };
 
-    [[nodiscard]] peer_step read(std::string_view line, bool in_batch, time_point now);
+    [[nodiscard]] peer_step read(std::string_view line, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step fault(const envelope_fault& found) const;
-    [[nodiscard]] peer_step on_request(const envelope& message, bool in_batch, time_point now);
-    [[nodiscard]] peer_step on_notification(const envelope& message, time_point now);
-    [[nodiscard]] peer_step on_cancelled(const envelope& message, time_point now);
+    [[nodiscard]] peer_step on_request(const envelope& message, const message_scope& scope, time_point now);
+    [[nodiscard]] peer_step on_notification(const envelope& message, const message_scope& scope, time_point now);
+    [[nodiscard]] peer_step on_cancelled(const envelope& message, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step on_answer(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_handshake(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_discovered(const envelope& message, time_point now);
     [[nodiscard]] peer_step on_initialize(const envelope& message);
     [[nodiscard]] peer_step on_discover(const envelope& message) const;
-    [[nodiscard]] peer_step let_in(const envelope& message, revision speaks, time_point now);
+    [[nodiscard]] peer_step let_in(const envelope& message, const message_scope& scope, revision speaks,
+                                   time_point now);
     [[nodiscard]] peer_step refuse(const envelope& message, int code, std::string_view why,
                                    const json::value& data = nullptr) const;
     [[nodiscard]] peer_step initialize(time_point now);
     [[nodiscard]] peer_step fail(std::string why);
-    [[nodiscard]] std::optional<revision> of_request(const envelope& message, peer_step& refused) const;
+    [[nodiscard]] std::optional<revision> of_request(const envelope& message, const message_scope& scope,
+                                                     peer_step& refused) const;
+    [[nodiscard]] const session& scope_of(const message_scope& scope) const noexcept {
+        return scope.in != nullptr ? *scope.in : *session_;
+    }
     [[nodiscard]] json::object meta(revision speaks) const;
     [[nodiscard]] json::array supported() const;
     [[nodiscard]] bool supports(revision which) const noexcept;

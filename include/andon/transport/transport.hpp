@@ -26,6 +26,27 @@ struct transport_limits {
     std::chrono::milliseconds linger{300};
 };
 
+/// Where what belongs to one request goes: its progress, its questions, its answer. On a stream of lines that is the
+/// stream; over HTTP it is the response to the request's own POST. Every call from any thread.
+class reply_path {
+public:
+    reply_path() = default;
+    reply_path(const reply_path&) = delete;
+    reply_path& operator=(const reply_path&) = delete;
+    virtual ~reply_path() = default;
+
+    /// As transport::send().
+    virtual bool send(std::string_view line, const cancel_token* owner) = 0;
+    /// The last: `code` is that of an error, 0 where it is none.
+    virtual void answer(std::string_view line, int code) = 0;
+    /// An answer of the protocol itself: the request reached no handler.
+    virtual void refuse(std::string_view line, int code) { answer(line, code); }
+    /// No answer comes: the request was cancelled, or what was sent has none.
+    virtual void no_answer() = 0;
+    /// Over HTTP, where the client can come back for the rest: its connection ends now.
+    virtual void let_go_of_connection() {}
+};
+
 /// One peer, message by message. Reading never waits for a handler, and writing never holds reading up.
 class transport {
 public:
