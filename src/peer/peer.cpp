@@ -359,6 +359,13 @@ peer_step peer::expire(time_point now) {
     return fail("the server did not answer initialize in time");
 }
 
+peer_step peer::lost(std::int64_t id, std::string_view why, time_point now) {
+    const bool ours = id == (state_ == state::probing ? probe_id : initialize_id);
+    if (state_ == state::probing && ours && newest(era::legacy)) return initialize(now);
+    if ((state_ == state::probing || state_ == state::initializing) && ours) return fail(visible_text(why, 512));
+    return {};
+}
+
 std::optional<revision> peer::common(const json::value* names, era of) const noexcept {
     std::optional<revision> found;
     if (names == nullptr || !names->is_array()) return found;

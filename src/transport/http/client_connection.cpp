@@ -47,7 +47,8 @@ duration kept_by_server(std::string_view header) {
     unsigned seconds = 0;
     if (at == std::string_view::npos) return duration::max();
     const std::string_view digits = header.substr(at + key.size());
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), seconds).ec != std::errc()) return duration::max();
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), seconds).ec != std::errc())
+        return duration::max();
     return std::chrono::seconds(seconds == 0 ? 0 : seconds - 1);
 }
 
@@ -83,7 +84,8 @@ void client_connection::connect_next() {
             const auto share = pool_->settings_.connect_timeout / static_cast<int>(where.addresses.size());
             timer_.set(now() + share, [this] {
                 why_not_ = "it took too long";
-                if (stream_) return lose("cannot connect to " + pool_->settings_.where.authority + ": " + why_not_, true);
+                if (stream_)
+                    return lose("cannot connect to " + pool_->settings_.where.authority + ": " + why_not_, true);
                 watch_.reset();
                 connect_next();
             });
@@ -187,7 +189,8 @@ void client_connection::take(std::string_view bytes) {
             case response_reader::step::head: current->listener_->on_head(*reader_); break;
             case response_reader::step::body: current->listener_->on_body(reader_->piece()); break;
             case response_reader::step::end: return complete();
-            case response_reader::step::failed: return lose("the server's answer cannot be read: " + reader_->error(), false);
+            case response_reader::step::failed:
+                return lose("the server's answer cannot be read: " + reader_->error(), false);
         }
     }
 }
@@ -217,9 +220,9 @@ void client_connection::ended(std::string_view why, bool clean, bool unread) {
         stream_.reset();
         return complete();
     }
-    const std::string said = !why.empty()          ? std::string(why)
-                             : !reader_->begun()    ? "the server closed the connection without an answer"
-                                                    : reader_->error();
+    const std::string said = !why.empty()        ? std::string(why)
+                             : !reader_->begun() ? "the server closed the connection without an answer"
+                                                 : reader_->error();
     lose(said.empty() ? "the connection broke" : said, unread);
 }
 
@@ -250,6 +253,9 @@ void client_connection::close() {
     connecting_.close();
     stream_.reset();
     broken_.reset();
+    if (!exchange_) return;
+    exchange_->phase_ = exchange::phase::over;
+    exchange_->connection_ = nullptr;
     exchange_.reset();
 }
 

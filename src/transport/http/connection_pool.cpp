@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <poll.h>
 
 namespace andon::detail {
@@ -10,7 +11,10 @@ void exchange::abandon() {
     if (phase_ != phase::over) pool_->abandon(*this);
 }
 
-connection_pool::connection_pool(event_loop& loop, settings how) : loop_(&loop), settings_(std::move(how)) {}
+connection_pool::connection_pool(event_loop& loop, settings how)
+    : loop_(&loop),
+      settings_(std::move(how)),
+      lanes_{lane{settings_.most}, lane{settings_.most}, lane{std::numeric_limits<std::size_t>::max()}} {}
 
 connection_pool::~connection_pool() { close(); }
 
@@ -28,7 +32,7 @@ std::shared_ptr<exchange> connection_pool::start(exchange::request what, exchang
 
 void connection_pool::pump() {
     for (lane& each : lanes_) {
-        while (each.under_way < settings_.most && !each.waiting.empty() && !closed_) {
+        while (each.under_way < each.most && !each.waiting.empty() && !closed_) {
             const auto next = std::move(each.waiting.front());
             each.waiting.pop_front();
             ++each.under_way;

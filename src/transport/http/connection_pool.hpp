@@ -52,11 +52,14 @@ private:
     friend class exchange;
 
     struct lane {
+        std::size_t most;
         std::size_t under_way = 0;
         std::deque<std::shared_ptr<exchange>> waiting{};
     };
 
-    [[nodiscard]] lane& lane_of(const exchange& what) noexcept { return lanes_[what.request_.brief ? 1 : 0]; }
+    [[nodiscard]] lane& lane_of(const exchange& what) noexcept {
+        return lanes_[static_cast<std::size_t>(what.request_.in)];
+    }
     void pump();
     void dispatch(const std::shared_ptr<exchange>& what, bool on_a_new_connection = false);
     [[nodiscard]] client_connection* rested();
@@ -69,7 +72,7 @@ private:
     event_loop* loop_;
     settings settings_;
     std::array<char, 65'536> buffer_{};  // what is read goes through here
-    std::array<lane, 2> lanes_{};
+    std::array<lane, 3> lanes_;
     std::unordered_map<client_connection*, std::shared_ptr<client_connection>> connections_;
     std::vector<client_connection*> resting_;  // in the order of their use
     bool closed_ = false;

@@ -20,8 +20,8 @@ class connection_pool;
 ///        └── the connection was stale ───────────────────┘ once, see connection_pool
 ///     any state ──abandon()──► over, and not a word more
 ///
-/// abandon() in `queued` and `connecting` means that the server never hears of it; later the connection is closed, which
-/// is how a 2026-07-28 server is told.
+/// abandon() in `queued` and `connecting` means that the server never hears of it; later the connection is closed,
+/// which is how a 2026-07-28 server is told.
 class exchange : public std::enable_shared_from_this<exchange> {
 public:
     /// What is called may abandon this or any other exchange, and start new ones.
@@ -41,10 +41,16 @@ public:
         ~listener() = default;
     };
 
+    enum class lane : std::uint8_t {
+        call,   ///< may take its time, and waits its turn
+        brief,  ///< somebody waits for what it says, and its response is short: it waits for no call
+        apart,  ///< stays as long as the client, and counts for nothing
+    };
+
     struct request {
         std::string bytes;       ///< head and body
+        lane in = lane::call;    ///<
         bool repeatable = true;  ///< to do it twice does no harm
-        bool brief = false;      ///< what it says is awaited, and its response is short: it waits for no other request
         bool first = false;      ///< before what is waiting
     };
 

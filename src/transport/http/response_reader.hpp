@@ -10,8 +10,9 @@
 namespace andon::detail {
 
 /// Beast's parser behind a wall. Bytes in, a head and pieces of a body out, the same
-/// ones whatever the cuts between the reads. What a stranger's endless head costs is limited; the body is not kept here,
-/// and how much of it is too much is for whoever takes the pieces to say. Interim responses (1xx) are stepped over.
+/// ones whatever the cuts between the reads. What a stranger's endless head costs is limited; the body is not kept
+/// here, and how much of it is too much is for whoever takes the pieces to say. Interim responses (1xx) are stepped
+/// over.
 class response_reader {
 public:
     static constexpr std::size_t usual_longest_head = std::size_t{64} << 10U;

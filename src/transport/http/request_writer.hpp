@@ -1,0 +1,38 @@
+// HTTP requests of an MCP client, as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "andon/transport/http_client.hpp"
+#include "transport/http/endpoint.hpp"
+#include "transport/http/outgoing_message.hpp"
+#include "transport/http/tool_headers.hpp"
+
+namespace andon::detail {
+
+/// What a legacy server and we have agreed upon.
+struct http_session {
+    std::string id{};       ///< empty: the server keeps none
+    std::string version{};  ///< empty: not yet
+};
+
+class request_writer {
+public:
+    /// Throws std::invalid_argument where an option cannot stand in a header.
+    request_writer(const endpoint& to, const http_client_options& options);
+
+    /// `version` of what does not name its own: a legacy message, or a modern notification.
+    [[nodiscard]] std::string post(const outgoing_message& message, const http_session& session,
+                                   const tool_headers& tools) const;
+    [[nodiscard]] std::string get(const http_session& session, std::string_view last_event_id) const;
+    [[nodiscard]] std::string remove(const http_session& session) const;
+
+private:
+    [[nodiscard]] std::string head(std::string_view method, std::string_view accept, const http_session& session) const;
+
+    std::string target_;
+    std::string common_;  // the headers of every request
+};
+
+}  // namespace andon::detail
