@@ -1,35 +1,21 @@
 // A server with a tool for every situation: for tests, for benchmarks, and to try a client on.
 #include <andon/server/server.hpp>
-#include <cstring>
 #include <iostream>
+#include <stdexcept>
 
 #include "conformance_prompts.hpp"
 #include "conformance_questions.hpp"
 #include "conformance_resources.hpp"
 #include "conformance_tools.hpp"
+#include "server_flags.hpp"
 #include "work_tools.hpp"
 
-namespace {
-
-constexpr const char* usage = R"(usage: everything_server
-
-Serves MCP on standard input and output, in every revision of the protocol.
-
-Environment:
-  ANDON_MARKS=1      tools write `@start KEY NS`, `@cancel KEY NS` and `@end KEY NS` to standard error,
-                     and child `@pids KEY SHELL CHILD CHILD_IN_ITS_OWN_SESSION NS`
-  ANDON_LOG=LEVEL    debug, info (default), warning, error or off
-)";
-
-}  // namespace
-
 int main(int argc, char** argv) try {
-    for (int i = 1; i < argc; ++i) {
-        const bool help = std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0;
-        (help ? std::cout : std::cerr) << (help ? ""
-                                                : std::string("everything_server: no such option: ") + argv[i] + "\n\n")
-                                       << usage;
-        return help ? 0 : 2;
+    bool help = false;
+    everything::server_flags flags = everything::read_flags(argc, argv, help);
+    if (help) {
+        std::cout << everything::usage;
+        return 0;
     }
     andon::server server({.name = "everything", .version = "0.1.0"});
     everything::add_work_tools(server);
@@ -37,7 +23,18 @@ int main(int argc, char** argv) try {
     everything::add_conformance_questions(server);
     everything::add_conformance_prompts(server);
     everything::add_conformance_resources(server);
-    server.serve_stdio();
+    if (!flags.http) {
+        server.serve_stdio();
+        return 0;
+    }
+    const std::string scheme = flags.http->certificate.empty() ? "http" : "https";
+    const std::string path = flags.http->path;
+    server.serve_http(std::move(*flags.http), [&](std::uint16_t port) {
+        std::cerr << "listening on " + scheme + "://127.0.0.1:" + std::to_string(port) + path + "\n" << std::flush;
+    });
+} catch (const std::invalid_argument& error) {
+    std::cerr << "everything_server: " << error.what() << "\n\n" << everything::usage;
+    return 2;
 } catch (const std::exception& error) {
     std::cerr << "everything_server: " << error.what() << '\n';
     return 1;

@@ -203,7 +203,7 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
     if (message.method.substr(0, 14) == "notifications/") {  // RCV-6, in any state
         return refuse(message, error_code::method_not_found, "Method not found: a notification has no id");
     }
-    if (message.method == "initialize") {
+    if (message.method == "initialize" && message.raw_version.empty()) {
         if (scope.in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
         return on_initialize(message);
     }

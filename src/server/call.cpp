@@ -15,6 +15,10 @@ std::optional<time_point> call::deadline() const noexcept { return state_->reque
 std::string_view call::raw_id() const noexcept { return state_->raw_id(); }
 std::string_view call::name() const noexcept { return state_->name(); }
 revision call::speaks() const noexcept { return state_->speaks(); }
+void call::let_go_of_connection() const {
+    if (state_->incoming().to.reply) state_->incoming().to.reply->let_go_of_connection();
+}
+
 session_id call::session() const noexcept { return state_->incoming().scope; }
 const json::object& call::client_capabilities() const noexcept { return state_->client().capabilities; }
 const json::object& call::client_info() const noexcept { return state_->client().implementation; }

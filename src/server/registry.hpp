@@ -9,12 +9,14 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "andon/core/time.hpp"
 #include "andon/server/handler.hpp"
 #include "andon/server/prompt.hpp"
 #include "andon/server/resource.hpp"
 #include "andon/server/tool.hpp"
+#include "andon/wire/http_headers.hpp"
 #include "server/scheduler.hpp"
 
 namespace andon::detail {
@@ -31,6 +33,7 @@ struct handler_entry {
     std::optional<duration> limit{};
     bool uncancellable = false;
     std::string mime_type{};
+    std::vector<param_header> mirrored{};  // parameters of a tool that come in headers too (2026-07-28, HTTP)
     mutable gate turns{};
 };
 

@@ -5,6 +5,7 @@
 #include <list>
 #include <thread>
 
+#include "server/http_front.hpp"
 #include "server/server_session.hpp"
 
 namespace andon {
@@ -17,14 +18,39 @@ struct server::state {
     void add(std::shared_ptr<detail::handler_entry> entry);
     bool remove(detail::offered kind, std::string_view name);
     void tell_changed(detail::offered kind);
-    std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, const std::function<void()>& on_end);
+    std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, const std::function<void()>& on_end,
+                                                 bool stateless = false);
+    std::uint16_t listen(http_options options);
+    /// On the loop: every request is told, and has its time.
+    void leave(std::string_view why);
+    void run_in_thread();
     void close_all(cancel_cause cause, std::string_view why);
 
     std::shared_ptr<detail::server_facilities> facilities;
     std::list<std::shared_ptr<detail::server_session>> sessions;  // the loop's
+    std::list<std::unique_ptr<detail::http_front>> fronts;        // likewise, once they listen
     std::atomic<bool> serving = false;
     std::thread thread;
 };
+
+std::uint16_t server::state::listen(http_options options) {
+    serving = true;
+    auto front = std::make_unique<detail::http_front>(
+        facilities, std::move(options),
+        [this](std::unique_ptr<transport> over, bool stateless) { return open(std::move(over), {}, stateless); });
+    const std::uint16_t port = front->open();
+    auto shared = std::make_shared<std::unique_ptr<detail::http_front>>(std::move(front));
+    loop().post([this, shared] {
+        fronts.push_back(std::move(*shared));
+        fronts.back()->start();
+    });
+    return port;
+}
+
+void server::state::leave(std::string_view why) {
+    for (const auto& front : fronts) front->leave(why);
+    close_all(cancel_cause::shutdown, why);
+}
 
 void server::state::tell_changed(detail::offered kind) {
     if (!serving) return;
@@ -46,13 +72,16 @@ bool server::state::remove(detail::offered kind, std::string_view name) {
 }
 
 std::shared_ptr<detail::server_session> server::state::open(std::unique_ptr<transport> over,
-                                                            const std::function<void()>& on_end) {
+                                                            const std::function<void()>& on_end, bool stateless) {
     const auto place = sessions.emplace(sessions.end());
-    *place = std::make_shared<detail::server_session>(facilities, std::move(over), [this, place, on_end] {
-        // It is inside the session's own code that we are called.
-        loop().post([this, place] { sessions.erase(place); });
-        if (on_end) on_end();
-    });
+    *place = std::make_shared<detail::server_session>(
+        facilities, std::move(over),
+        [this, place, on_end] {
+            // It is inside the session's own code that we are called.
+            loop().post([this, place] { sessions.erase(place); });
+            if (on_end) on_end();
+        },
+        stateless);
     auto session = *place;
     session->open();
     return session;
@@ -70,16 +99,22 @@ server::~server() {
     if (state_->thread.joinable()) {
         // Handlers are told, and get their time; coroutines need the loop to come to their end.
         state_->loop().post([this, &facilities] {
-            state_->close_all(cancel_cause::shutdown, "the server is shutting down");
+            state_->leave("the server is shutting down");
             facilities.leave_when_idle();
         });
         state_->thread.join();
     }
     facilities.turns.stop();
     state_->loop().finish();
+    for (const auto& front : state_->fronts) front->close_connections();
+    state_->loop().finish();
 }
 
 void server::add_tool(tool_options options, detail::handler run) {
+    param_headers mirrored = read_param_headers(options.input_schema);
+    if (!mirrored.error.empty()) {
+        throw std::invalid_argument("the tool " + options.name + " cannot be offered: " + mirrored.error);
+    }
     json::object listing{{"name", options.name}, {"inputSchema", std::move(options.input_schema)}};
     if (!options.title.empty()) listing["title"] = options.title;
     if (!options.description.empty()) listing["description"] = options.description;
@@ -94,6 +129,7 @@ void server::add_tool(tool_options options, detail::handler run) {
     entry->limit = options.limit;
     entry->uncancellable = options.uncancellable;
     entry->turns.most = options.concurrency;
+    entry->mirrored = std::move(mirrored.all);
     state_->add(std::move(entry));
 }
 
@@ -157,11 +193,39 @@ void server::after_tool(std::function<void(call&)> hook) {
 
 in_flight& server::requests() noexcept { return state_->facilities->around->table; }
 
+void server::state::run_in_thread() {
+    serving = true;
+    if (!thread.joinable()) thread = std::thread([this] { loop().run(); });
+}
+
+std::uint16_t server::listen_http(http_options options) {
+    const std::uint16_t port = state_->listen(std::move(options));
+    state_->run_in_thread();
+    return port;
+}
+
+void server::serve_http(http_options options, const std::function<void(std::uint16_t)>& on_listening) {
+    auto& facilities = *state_->facilities;
+    auto& loop = state_->loop();
+    detail::event_loop::timer patience(loop);
+    const std::uint16_t port = state_->listen(std::move(options));
+    loop.on_termination([&] {
+        state_->leave("the server was asked to leave");
+        if (facilities.leave_when_idle()) return;
+        patience.set(std::chrono::steady_clock::now() + facilities.options.leave_within, [&] { loop.stop(); });
+    });
+    if (on_listening) on_listening(port);
+    loop.run();
+    loop.finish();
+    for (const auto& front : state_->fronts) front->close_connections();
+    loop.finish();
+    if (facilities.live_calls == 0 && facilities.turns.idle_within(facilities.options.leave_within)) return;
+    facilities.around->log(log_level::warning, "handlers that do not return were left behind");
+    std::_Exit(EXIT_SUCCESS);
+}
+
 void server::serve(std::unique_ptr<transport> over) {
-    state_->serving = true;
-    if (!state_->thread.joinable()) {
-        state_->thread = std::thread([this] { state_->loop().run(); });
-    }
+    state_->run_in_thread();
     auto shared = std::make_shared<std::unique_ptr<transport>>(std::move(over));
     state_->loop().post([this, shared] { state_->open(std::move(*shared), {}); });
 }

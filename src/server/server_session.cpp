@@ -134,12 +134,13 @@ json::object server_facilities::capabilities() const {
 }
 
 server_session::server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
-                               std::function<void()> on_end)
+                               std::function<void()> on_end, bool stateless)
     : facilities_(std::move(with)), on_end_(std::move(on_end)) {
     peer_settings settings{.role = peer_role::server,
                            .implementation = facilities_->implementation(),
                            .capabilities = facilities_->capabilities(),
                            .instructions = facilities_->options.instructions,
+                           .stateless = stateless,
                            .revisions = facilities_->options.revisions};
     settings.limits.longest_id = facilities_->options.requests.longest_id;
     settings.options_for = [this](const envelope& message) { return options_for(message); };

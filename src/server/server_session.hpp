@@ -49,7 +49,7 @@ struct server_facilities {
 class server_session final : public std::enable_shared_from_this<server_session>, public conversation::owner {
 public:
     server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
-                   std::function<void()> on_end);
+                   std::function<void()> on_end, bool stateless = false);
 
     // On the loop.
     void open();

@@ -100,7 +100,12 @@ void conversation::take(peer_step step, const arrival& how) {
     switch (step.what) {
         case next_step::nothing: break;
         case next_step::send:
-            if (!step.bytes.empty()) answer({std::move(step.batch), how.reply}, step.bytes, step.code);
+            if (step.bytes.empty()) break;
+            if (how.reply && !step.batch && step.code != 0) {
+                how.reply->refuse(step.bytes, step.code);
+            } else {
+                answer({std::move(step.batch), how.reply}, step.bytes);
+            }
             break;
         case next_step::handle_request:
             owner_->on_request({.request = std::move(step.request),

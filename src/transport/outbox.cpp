@@ -20,7 +20,7 @@ ssize_t write_some(int fd, const char* bytes, std::size_t size) noexcept {
 
 }  // namespace
 
-outbox::queued outbox::put(std::string_view line, const cancel_token* owner) {
+outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std::string_view ending) {
     const std::size_t before = waiting_.load(std::memory_order_relaxed);
     // One line, however large, says nothing of whether the peer reads.
     if (before != 0 && before + line.size() > limits_.hard) return queued::overflow;
@@ -31,9 +31,9 @@ outbox::queued outbox::put(std::string_view line, const cancel_token* owner) {
     const std::lock_guard lock(mutex_);
     const std::size_t begin = filling_.bytes.size();
     filling_.bytes += line;
-    filling_.bytes += '\n';
+    filling_.bytes += ending;
     if (owner != nullptr) filling_.messages.push_back({begin, filling_.bytes.size(), *owner});
-    waiting_.fetch_add(line.size() + 1, std::memory_order_relaxed);
+    waiting_.fetch_add(line.size() + ending.size(), std::memory_order_relaxed);
     if (told_) return queued::yes;
     told_ = true;
     return queued::wake;
@@ -73,20 +73,12 @@ void outbox::skip_cancelled() noexcept {
 }
 
 outbox::flushed outbox::flush(int fd) {
-    for (;;) {
-        skip_cancelled();
-        if (written_ == writing_.bytes.size()) {
-            if (!take_more()) return flushed::all;
-            continue;
-        }
-        const ssize_t wrote = write_some(fd, writing_.bytes.data() + written_, end_of_run() - written_);
-        if (wrote < 0) {
-            if (errno == EINTR) continue;
-            return errno == EAGAIN || errno == EWOULDBLOCK ? flushed::blocked : flushed::broken;
-        }
-        written_ += static_cast<std::size_t>(wrote);
-        waiting_.fetch_sub(static_cast<std::size_t>(wrote), std::memory_order_relaxed);
-    }
+    return flush_with([fd](std::string_view bytes, flushed& stopped) -> std::size_t {
+        const ssize_t wrote = write_some(fd, bytes.data(), bytes.size());
+        if (wrote >= 0) return static_cast<std::size_t>(wrote);
+        if (errno != EINTR) stopped = errno == EAGAIN || errno == EWOULDBLOCK ? flushed::blocked : flushed::broken;
+        return 0;
+    });
 }
 
 }  // namespace andon::detail

@@ -34,7 +34,7 @@ public:
     explicit outbox(const outbox_limits& limits = {}) : limits_(limits) {}
 
     /// `owner`: whose message it is; it is dropped with the owner's cancel. None: it is written for certain.
-    queued put(std::string_view line, const cancel_token* owner = nullptr);
+    queued put(std::string_view line, const cancel_token* owner = nullptr, std::string_view ending = "\n");
 
     enum class flushed : std::uint8_t {
         all,      ///<
@@ -42,6 +42,23 @@ public:
         broken,   ///< nobody is there to read it
     };
     [[nodiscard]] flushed flush(int fd);
+    /// With another way to write: how many of the bytes it took, or nothing and `blocked` or `broken`.
+    template <class Write>
+    [[nodiscard]] flushed flush_with(Write write) {
+        for (;;) {
+            skip_cancelled();
+            if (written_ == writing_.bytes.size()) {
+                if (!take_more()) return flushed::all;
+                continue;
+            }
+            flushed stopped = flushed::all;
+            const std::size_t wrote =
+                write(std::string_view(writing_.bytes).substr(written_, end_of_run() - written_), stopped);
+            if (stopped != flushed::all) return stopped;
+            written_ += wrote;
+            waiting_.fetch_sub(wrote, std::memory_order_relaxed);
+        }
+    }
 
     [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }

@@ -110,6 +110,8 @@ public:
     /// Sent if the client asked for it, and only while it grows.
     void progress(double done, std::optional<double> total = std::nullopt, std::string_view message = {}) const;
     void log(message_level level, const json::value& data, std::string_view logger = {}) const;
+    /// Over HTTP in 2025-11-25: ends the client's connection, not the call. The client comes back for what it missed.
+    void let_go_of_connection() const;
 
     // To ask the client. Up to 2025-11-25 a request of ours goes to it, and is cancelled with this call. Since
     // 2026-07-28 there are none: the question becomes the answer of this call, the client calls again with what was

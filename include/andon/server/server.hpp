@@ -11,6 +11,7 @@
 #include "andon/core/in_flight.hpp"
 #include "andon/server/call.hpp"
 #include "andon/server/completion.hpp"
+#include "andon/server/http.hpp"
 #include "andon/server/prompt.hpp"
 #include "andon/server/resource.hpp"
 #include "andon/server/tool.hpp"
@@ -92,6 +93,12 @@ public:
     /// Serves one client on standard input and output, and returns when it is gone or the process is asked to leave
     /// (SIGINT, SIGTERM). Handlers that have not returned by then do not hold the process up: it ends here.
     void serve_stdio();
+    /// Serves any number of clients over Streamable HTTP, both eras on one endpoint, until the process is asked to
+    /// leave (SIGINT, SIGTERM): then every call is told, has `leave_within` to return, and the connections are closed.
+    /// `on_listening` is called with the port. Throws where it cannot listen.
+    void serve_http(http_options options, const std::function<void(std::uint16_t port)>& on_listening = {});
+    /// The same in a thread of this server's. Returns at once, with the port.
+    std::uint16_t listen_http(http_options options);
     /// Serves on any transport, in a thread of this server's. Returns at once.
     void serve(std::unique_ptr<transport> over);
 

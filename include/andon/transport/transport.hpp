@@ -41,8 +41,12 @@ public:
     virtual bool send(std::string_view line, const cancel_token* owner) = 0;
     /// The last: `code` is that of an error, 0 where it is none.
     virtual void answer(std::string_view line, int code) = 0;
+    /// An answer of the protocol itself: the request reached no handler.
+    virtual void refuse(std::string_view line, int code) { answer(line, code); }
     /// No answer comes: the request was cancelled, or what was sent has none.
     virtual void no_answer() = 0;
+    /// Over HTTP, where the client can come back for the rest: its connection ends now.
+    virtual void let_go_of_connection() {}
 };
 
 /// One peer, message by message. Reading never waits for a handler, and writing never holds reading up.

@@ -16,6 +16,7 @@ inline constexpr int method_not_found = -32601;
 inline constexpr int invalid_params = -32602;
 inline constexpr int internal_error = -32603;
 inline constexpr int resource_not_found = -32002;  ///< up to 2025-11-25; later invalid_params
+inline constexpr int request_cancelled = -32800;   ///< up to 2025-11-25, where a body is waited for (HTTP-3)
 // Since 2026-07-28.
 inline constexpr int header_mismatch = -32020;
 inline constexpr int missing_client_capability = -32021;

@@ -77,7 +77,7 @@ void http_client_transport::flush() {
     }
 }
 
-http_session http_client_transport::session_for(const outgoing_message& message) const {
+session_headers http_client_transport::session_for(const outgoing_message& message) const {
     if (message.is_modern()) return {.version = message.version};
     if (message.method == "initialize") return {};
     if (!modern_version_.empty()) return {.version = modern_version_};

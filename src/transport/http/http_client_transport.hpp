@@ -49,8 +49,8 @@ public:
     [[nodiscard]] envelope_reader& reader() noexcept { return reader_; }
     [[nodiscard]] tool_headers& tools() noexcept { return tools_; }
     [[nodiscard]] std::size_t longest_line() const noexcept { return limits_.longest_line; }
-    [[nodiscard]] const http_session& session() const noexcept { return session_; }
-    [[nodiscard]] http_session session_for(const outgoing_message& message) const;
+    [[nodiscard]] const session_headers& session() const noexcept { return session_; }
+    [[nodiscard]] session_headers session_for(const outgoing_message& message) const;
     [[nodiscard]] const request_writer& writer() const noexcept { return writer_; }
 
     void hand_over(std::string_view line);
@@ -102,7 +102,7 @@ private:
     std::unordered_map<std::int64_t, posted_message*> by_id_;  // those whose answer the peer waits for
     std::int64_t own_requests_ = 0;
 
-    http_session session_;
+    session_headers session_;
     std::string modern_version_;  // what the newest request said; empty: it was a legacy one
     std::string initialize_line_;
     std::string agreed_version_;

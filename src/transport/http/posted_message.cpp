@@ -36,7 +36,7 @@ posted_message::posted_message(http_client_transport& over, outgoing_message wha
       cursor_(over.longest_line()) {}
 
 void posted_message::post() {
-    const http_session session = over_->session_for(message_);
+    const session_headers session = over_->session_for(message_);
     phase_ = phase::posting;
     content_ = content::none;
     body_.clear();

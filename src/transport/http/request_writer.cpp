@@ -74,7 +74,7 @@ request_writer::request_writer(const endpoint& to, const http_client_options& op
     for (const auto& [name, value] : options.headers) common_ += option_header(name, value);
 }
 
-std::string request_writer::head(std::string_view method, std::string_view accept, const http_session& session) const {
+std::string request_writer::head(std::string_view method, std::string_view accept, const session_headers& session) const {
     std::string text;
     text.reserve(512);
     (((text += method) += ' ') += target_) += " HTTP/1.1\r\n";
@@ -85,7 +85,7 @@ std::string request_writer::head(std::string_view method, std::string_view accep
     return text;
 }
 
-std::string request_writer::post(const outgoing_message& message, const http_session& session,
+std::string request_writer::post(const outgoing_message& message, const session_headers& session,
                                  const tool_headers& tools) const {
     std::string text = head("POST", "application/json, text/event-stream", session);
     add(text, "Content-Type", "application/json");
@@ -97,13 +97,13 @@ std::string request_writer::post(const outgoing_message& message, const http_ses
     return (text += "\r\n") += message.line;
 }
 
-std::string request_writer::get(const http_session& session, std::string_view last_event_id) const {
+std::string request_writer::get(const session_headers& session, std::string_view last_event_id) const {
     std::string text = head("GET", "text/event-stream", session);
     if (!last_event_id.empty()) add(text, "Last-Event-ID", last_event_id);
     return text += "\r\n";
 }
 
-std::string request_writer::remove(const http_session& session) const {
+std::string request_writer::remove(const session_headers& session) const {
     return head("DELETE", "application/json, text/event-stream", session) += "\r\n";
 }
 

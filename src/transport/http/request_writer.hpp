@@ -12,7 +12,7 @@
 namespace andon::detail {
 
 /// What a legacy server and we have agreed upon.
-struct http_session {
+struct session_headers {
     std::string id{};       ///< empty: the server keeps none
     std::string version{};  ///< empty: not yet
 };
@@ -23,13 +23,13 @@ public:
     request_writer(const endpoint& to, const http_client_options& options);
 
     /// `version` of what does not name its own: a legacy message, or a modern notification.
-    [[nodiscard]] std::string post(const outgoing_message& message, const http_session& session,
+    [[nodiscard]] std::string post(const outgoing_message& message, const session_headers& session,
                                    const tool_headers& tools) const;
-    [[nodiscard]] std::string get(const http_session& session, std::string_view last_event_id) const;
-    [[nodiscard]] std::string remove(const http_session& session) const;
+    [[nodiscard]] std::string get(const session_headers& session, std::string_view last_event_id) const;
+    [[nodiscard]] std::string remove(const session_headers& session) const;
 
 private:
-    [[nodiscard]] std::string head(std::string_view method, std::string_view accept, const http_session& session) const;
+    [[nodiscard]] std::string head(std::string_view method, std::string_view accept, const session_headers& session) const;
 
     std::string target_;
     std::string common_;  // the headers of every request

@@ -1,0 +1,100 @@
+#include "server/http_guard.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace andon::detail {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+/// `name`, `name:port`, `[::1]:port`: the name. Empty where it is none of them.
+std::string_view without_port(std::string_view host) {
+    std::size_t end = host.find(':');
+    if (!host.empty() && host.front() == '[') {
+        const std::size_t close = host.find(']');
+        if (close == std::string_view::npos) return {};
+        end = close + 1 == host.size() ? std::string_view::npos : close + 1;
+        if (end != std::string_view::npos && host[end] != ':') return {};
+    }
+    if (end == std::string_view::npos) return host;
+    const std::string_view port = host.substr(end + 1);
+    if (port.find_first_not_of("0123456789") != std::string_view::npos) return {};
+    return host.substr(0, end);
+}
+
+bool contains(const std::vector<std::string>& all, std::string_view one) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& each) { return each == "*" || lower(each) == one; });
+}
+
+template <class F>
+void for_each_item(std::string_view list, F f) {
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(','), list.size());
+        f(trimmed(list.substr(0, comma)));
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+}
+
+}  // namespace
+
+bool is_loopback(std::string_view address) {
+    constexpr std::array<std::string_view, 4> names{"localhost", "127.0.0.1", "[::1]", "::1"};
+    return std::find(names.begin(), names.end(), address) != names.end();
+}
+
+bool host_allowed(const http_request& request, const http_options& options) {
+    const auto host = request.header("host");
+    if (!host) return false;
+    const std::string name = lower(without_port(*host));
+    return !name.empty() && (is_loopback(name) || name == options.address || contains(options.hosts, name));
+}
+
+bool origin_allowed(const http_request& request, const http_options& options) {
+    const auto origin = request.header("origin");
+    if (!origin) return true;
+    const std::string whole = lower(*origin);
+    if (contains(options.origins, whole)) return true;
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (std::string_view(whole).substr(0, scheme.size()) != scheme) continue;
+        return is_loopback(without_port(std::string_view(whole).substr(scheme.size())));
+    }
+    return false;
+}
+
+accepted_types accepted_by(const http_request& request) {
+    const auto accept = request.header("accept");
+    if (!accept) return {true, true};
+    accepted_types types;
+    for_each_item(*accept, [&](std::string_view item) {
+        const std::string type = lower(trimmed(item.substr(0, item.find(';'))));
+        if (type == "*/*" || type == "application/*" || type == "application/json") types.json = true;
+        if (type == "*/*" || type == "text/*" || type == "text/event-stream") types.events = true;
+    });
+    return types;
+}
+
+bool is_json(const http_request& request) {
+    const auto type = request.header("content-type");
+    return type && lower(trimmed(type->substr(0, type->find(';')))) == "application/json";
+}
+
+std::string_view path_of(const http_request& request) {
+    const std::string_view target = request.target;
+    return target.substr(0, target.find('?'));
+}
+
+}  // namespace andon::detail

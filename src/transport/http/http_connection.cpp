@@ -1,0 +1,344 @@
+#include "transport/http/http_connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "andon/core/in_flight.hpp"
+
+namespace andon::detail {
+namespace {
+
+constexpr std::chrono::seconds drain_for{2};
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+/// One for all connections: what is read is used, or copied, before anybody else reads.
+std::span<char> scratch() {
+    thread_local std::array<char, std::size_t{64} << 10U> bytes;
+    return bytes;
+}
+
+std::string in_hexadecimal(std::size_t number) {
+    std::array<char, 20> text{};
+    const int size = std::snprintf(text.data(), text.size(), "%zx", number);
+    return {text.data(), static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
+std::string_view reason_phrase(int status) noexcept {
+    switch (status) {
+        case 200: return "OK";
+        case 202: return "Accepted";
+        case 204: return "No Content";
+        case 400: return "Bad Request";
+        case 401: return "Unauthorized";
+        case 403: return "Forbidden";
+        case 404: return "Not Found";
+        case 405: return "Method Not Allowed";
+        case 406: return "Not Acceptable";
+        case 408: return "Request Timeout";
+        case 409: return "Conflict";
+        case 413: return "Content Too Large";
+        case 415: return "Unsupported Media Type";
+        case 429: return "Too Many Requests";
+        case 431: return "Request Header Fields Too Large";
+        case 503: return "Service Unavailable";
+        default: return "Error";
+    }
+}
+
+http_connection::http_connection(event_loop& loop, byte_stream stream, bool tls, std::string address,
+                                 const http_connection_limits& limits, owner& told)
+    : loop_(&loop),
+      stream_(std::move(stream)),
+      address_(std::move(address)),
+      limits_(&limits),
+      owner_(&told),
+      timer_(loop),
+      outbox_(limits.waiting),
+      active_(now()),
+      tls_(tls) {}
+
+http_connection::~http_connection() = default;
+
+void http_connection::open() {
+    watch_ = std::make_unique<event_loop::watch>(*loop_, stream_.fd());
+    arm();
+    read_later();
+}
+
+const session& http_connection::scope(in_flight& table) {
+    if (!scope_) scope_.emplace(table.open_session());
+    return *scope_;
+}
+
+void http_connection::close_scope(cancel_cause cause, std::string_view why) {
+    if (scope_) scope_->close(cause, why, now());
+}
+
+void http_connection::close(std::string_view why) {
+    if (closed_) return;
+    closed_ = true;
+    const auto self = shared_from_this();
+    timer_.clear();
+    watch_.reset();
+    stream_.close();
+    if (const auto who = std::exchange(answering_, nullptr)) who->on_disconnected();
+    close_scope(cancel_cause::disconnect, why);
+    owner_->on_closed(*this);
+}
+
+// Reading.
+
+void http_connection::read_later() {
+    watch_->when(event_loop::readiness::readable, [this] { on_readable(); });
+}
+
+void http_connection::on_readable() {
+    const auto self = shared_from_this();
+    constexpr int at_once = 16;  // one client that never stops sending must not hold up the others
+    for (int i = 0; i < at_once && !closed_; ++i) {
+        const auto room = scratch();
+        const byte_stream::result got = stream_.read(room);
+        if (got.what == byte_stream::status::would_block) break;
+        if (got.what == byte_stream::status::closed) return close("the client closed the connection");
+        if (got.what == byte_stream::status::failed) return close(stream_.error());
+        take({room.data(), got.bytes});
+        if (!tls_ && got.bytes < room.size()) break;
+        // With TLS what was decrypted already makes no socket readable.
+        if (tls_ && i + 1 == at_once && !closed_) {
+            loop_->post([self] {
+                if (!self->closed_) self->on_readable();
+            });
+            return;
+        }
+    }
+    if (closed_) return;
+    if (stream_.wants_write() && !blocked_) write_later();  // a handshake
+    read_later();
+}
+
+void http_connection::take(std::string_view bytes) {
+    if (draining_ || leaving_) return;
+    if (busy_) {
+        if (input_.size() + bytes.size() > limits_->pipelined) return close("more was sent ahead than is allowed");
+        input_ += bytes;
+        return;
+    }
+    if (input_.empty()) return advance(bytes);
+    const std::string all = std::exchange(input_, {}) + std::string(bytes);
+    advance(all);
+}
+
+void http_connection::advance(std::string_view bytes) {
+    inside_ = true;
+    std::string kept;
+    while (!bytes.empty() && !closed_ && !leaving_) {
+        if (!reader_) {
+            reader_ = std::make_unique<request_reader>(limits_->request);
+            active_ = now();
+        }
+        const auto [used, what] = reader_->feed(bytes);
+        bytes.remove_prefix(used);
+        if (what == request_reader::progress::failed) {
+            fault(reader_->fault_status(), reader_->fault());
+            break;
+        }
+        if (what == request_reader::progress::more) {
+            if (reader_->wants_continue()) put("HTTP/1.1 100 Continue\r\n\r\n");
+            input_ = std::string(bytes);
+            arm();
+            break;
+        }
+        http_request request = reader_->take();
+        reader_.reset();
+        busy_ = true;
+        chunks_ = request.chunks;
+        keep_alive_ = request.keep_alive;
+        active_ = now();
+        input_ = std::string(bytes);
+        owner_->on_request(*this, std::move(request));
+        if (busy_ || closed_) break;
+        kept = std::exchange(input_, {});
+        bytes = kept;
+    }
+    inside_ = false;
+    if (!closed_) arm();
+}
+
+void http_connection::fault(int status, std::string_view why) {
+    busy_ = true;
+    keep_alive_ = false;
+    respond(status, "text/plain", std::string(why) + '\n');
+}
+
+// Writing.
+
+void http_connection::put(std::string_view bytes) {
+    if (closed_) return;
+    if (outbox_.put(bytes, nullptr, {}) == outbox::queued::overflow) {
+        return close("the client does not read what it is sent");
+    }
+    flush();
+}
+
+void http_connection::respond(int status, std::string_view content_type, std::string_view body,
+                              std::string_view extra) {
+    if (closed_ || !busy_) return;
+    answering_.reset();
+    std::string answer = "HTTP/1.1 " + std::to_string(status) + ' ';
+    answer.reserve(answer.size() + body.size() + extra.size() + 160);
+    answer += reason_phrase(status);
+    answer += "\r\n";
+    if (!content_type.empty()) ((answer += "Content-Type: ") += content_type) += "\r\n";
+    if (status != 204) ((answer += "Content-Length: ") += std::to_string(body.size())) += "\r\n";
+    if (!keep_alive_) answer += "Connection: close\r\n";
+    if (keep_alive_ && !chunks_) answer += "Connection: keep-alive\r\n";
+    answer += extra;
+    answer += "\r\n";
+    answer += body;
+    put(answer);
+    complete();
+}
+
+void http_connection::begin_events(std::string_view extra) {
+    if (closed_ || !busy_) return;
+    if (!chunks_) keep_alive_ = false;  // the end of the connection is the end of the answer
+    std::string head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\n"
+        "X-Accel-Buffering: no\r\n";
+    if (chunks_) head += "Transfer-Encoding: chunked\r\n";
+    if (!keep_alive_) head += "Connection: close\r\n";
+    head += extra;
+    head += "\r\n";
+    put(head);
+}
+
+bool http_connection::event(std::string_view framed, const cancel_token* of) {
+    if (closed_ || !busy_) return false;
+    std::string chunk;
+    if (chunks_) {
+        chunk = in_hexadecimal(framed.size());
+        ((chunk += "\r\n") += framed) += "\r\n";
+        framed = chunk;
+    }
+    switch (outbox_.put(framed, of, {})) {
+        case outbox::queued::no: return false;
+        case outbox::queued::overflow: close("the client does not read what it is sent"); return false;
+        case outbox::queued::yes:
+        case outbox::queued::wake: break;
+    }
+    active_ = now();
+    flush();
+    return true;
+}
+
+void http_connection::end_events() {
+    if (closed_ || !busy_) return;
+    answering_.reset();
+    if (chunks_) put("0\r\n\r\n");
+    complete();
+}
+
+/// The answer is given; the next request may follow.
+void http_connection::complete() {
+    if (closed_) return;
+    busy_ = false;
+    active_ = now();
+    if (!keep_alive_) {
+        leaving_ = true;
+        if (!blocked_) flush();
+        return;
+    }
+    if (inside_ || input_.empty()) return;
+    // Not here: whoever answered is still at it.
+    loop_->post([self = shared_from_this()] {
+        if (self->closed_ || self->busy_ || self->inside_ || self->input_.empty()) return;
+        const std::string bytes = std::exchange(self->input_, {});
+        self->advance(bytes);
+    });
+}
+
+void http_connection::flush() {
+    if (closed_ || blocked_) return;
+    const auto flushed = outbox_.flush_with([this](std::string_view bytes, outbox::flushed& stopped) -> std::size_t {
+        const byte_stream::result wrote = stream_.write(bytes);
+        if (wrote.what == byte_stream::status::would_block) stopped = outbox::flushed::blocked;
+        if (wrote.what == byte_stream::status::failed || wrote.what == byte_stream::status::closed) {
+            stopped = outbox::flushed::broken;
+        }
+        return wrote.bytes;
+    });
+    if (flushed == outbox::flushed::broken) {
+        // Not here: whoever is answering is in the middle of it.
+        blocked_ = true;
+        loop_->post([self = shared_from_this()] { self->close("the client closed the connection"); });
+        return;
+    }
+    if (flushed == outbox::flushed::blocked || stream_.wants_write()) return write_later();
+    if (leaving_ && !draining_) drain();
+}
+
+void http_connection::write_later() {
+    blocked_ = true;
+    active_ = now();
+    arm();
+    watch_->when(event_loop::readiness::writable, [this] {
+        const auto self = shared_from_this();
+        blocked_ = false;
+        active_ = now();
+        const byte_stream::result done = stream_.flush();
+        if (done.what == byte_stream::status::failed) return close(stream_.error());
+        if (done.what == byte_stream::status::would_block && stream_.wants_write()) return write_later();
+        flush();
+    });
+}
+
+/// Closing while the client is still sending would make its kernel throw our answer away.
+void http_connection::drain() {
+    draining_ = true;
+    active_ = now();
+    stream_.shutdown_write();
+    arm();
+}
+
+// Time.
+
+time_point http_connection::due() const noexcept {
+    if (draining_) return active_ + drain_for;
+    if (blocked_) return active_ + limits_->stalled;
+    if (busy_) return active_ + limits_->quiet;
+    if (reader_) return active_ + limits_->receive_within;
+    return active_ + limits_->idle;
+}
+
+/// The timer is set once and looks again when it fires: most requests come and go without touching it.
+void http_connection::arm() {
+    if (closed_) return;
+    const time_point when = due();
+    if (armed_ && *armed_ <= when) return;
+    armed_ = when;
+    timer_.set(when, [this] { on_time(); });
+}
+
+void http_connection::on_time() {
+    const auto self = shared_from_this();
+    armed_.reset();
+    if (due() > now()) return arm();
+    if (draining_) return close("closed");
+    if (blocked_) return close("the client does not read what it is sent");
+    if (busy_) {
+        active_ = now();
+        if (const auto who = answering_) who->on_quiet();
+        return arm();
+    }
+    if (reader_) {
+        fault(408, "the request did not come in time");
+        return arm();
+    }
+    close("nothing came on the connection for a while");
+}
+
+}  // namespace andon::detail

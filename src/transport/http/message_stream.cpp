@@ -1,0 +1,270 @@
+#include "transport/http/message_stream.hpp"
+
+#include <chrono>
+
+#include "andon/wire/error.hpp"
+#include "andon/wire/message.hpp"
+#include "transport/http/sse.hpp"
+
+namespace andon::detail {
+namespace {
+
+bool is_cancelled(const cancel_token* owner) noexcept {
+    return owner != nullptr && owner->state() != nullptr && owner->state()->cancel_accepted();
+}
+
+constexpr std::string_view json_type = "application/json";
+constexpr std::string_view comment = ":\n\n";
+
+}  // namespace
+
+message_stream::message_stream(event_loop& loop, message_stream_settings settings)
+    : loop_(&loop), settings_(std::move(settings)), phase_(settings_.of_session ? phase::events : phase::undecided) {}
+
+message_stream::~message_stream() = default;
+
+std::shared_ptr<message_stream> message_stream::make(event_loop& loop, message_stream_settings settings) {
+    return {new message_stream(loop, std::move(settings)), [&loop](message_stream* gone) {
+                if (loop.here()) {
+                    delete gone;
+                } else {
+                    loop.post([held = std::unique_ptr<message_stream>(gone)] {});
+                }
+            }};
+}
+
+// From any thread.
+
+bool message_stream::send(std::string_view line, const cancel_token* owner) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (closed_to_send_) return false;
+        if (!loop_->here() || told_) {
+            const bool tell = !std::exchange(told_, true);
+            queue_.push_back(
+                {what::message, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr, 0});
+            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+            return true;
+        }
+    }
+    return deliver(line, owner);
+}
+
+void message_stream::answer(std::string_view line, int code) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(closed_to_send_, true)) return;
+        if (!loop_->here() || told_) {
+            const bool tell = !std::exchange(told_, true);
+            queue_.push_back({what::answer, std::string(line), cancel_token(), false, code});
+            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+            return;
+        }
+    }
+    deliver_answer(line, code);
+}
+
+void message_stream::refuse(std::string_view line, int code) {
+    // Under the modern revisions a request that could not even be dispatched is a bad one.
+    answer(line, settings_.modern && code == error_code::invalid_params ? error_code::invalid_request : code);
+}
+
+void message_stream::no_answer() {
+    // Twice later: what the request started is told of its cancel by work that is posted now, and tells the client so
+    // on this stream (RCV-12).
+    loop_->post([self = shared_from_this()] {
+        self->loop_->post([self] {
+            {
+                const std::lock_guard lock(self->mutex_);
+                if (std::exchange(self->closed_to_send_, true)) return;
+            }
+            self->empty_queue();
+            self->deliver_nothing();
+        });
+    });
+}
+
+void message_stream::let_go_of_connection() {
+    loop_->post([self = shared_from_this()] {
+        self->empty_queue();
+        // Only a client that has an event id can come back.
+        if (!self->settings_.event_prefix.empty() && self->settings_.primed && self->become_events()) {
+            self->disconnect_listener();
+        }
+    });
+}
+
+void message_stream::empty_queue() {
+    std::vector<item> all;
+    {
+        const std::lock_guard lock(mutex_);
+        all.swap(queue_);
+        told_ = false;
+    }
+    for (const item& each : all) {
+        if (each.kind == what::message) {
+            deliver(each.line, each.has_owner ? &each.owner : nullptr);
+        } else {
+            deliver_answer(each.line, each.code);
+        }
+    }
+}
+
+// On the loop.
+
+std::string message_stream::event_id(std::uint64_t number) const {
+    return settings_.event_prefix + std::to_string(number);
+}
+
+/// What cannot be kept within the bound is forgotten, the oldest first.
+void message_stream::keep_event(std::string_view line, const cancel_token* owner) {
+    if (settings_.event_prefix.empty()) return;
+    kept_.push_back({last_number_, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr});
+    kept_bytes_ += line.size();
+    while (kept_bytes_ > settings_.keep_bytes && kept_.size() > 1) {
+        kept_bytes_ -= kept_.front().line.size();
+        kept_.pop_front();
+    }
+}
+
+bool message_stream::become_events() {
+    if (phase_ == phase::events) return true;
+    if (phase_ == phase::over || listener_ == nullptr || !settings_.wants_events) return false;
+    phase_ = phase::events;
+    listener_->begin_events(settings_.headers);
+    if (listener_ != nullptr && !settings_.event_prefix.empty() && settings_.primed) {
+        listener_->event(sse_event({}, event_id(++last_number_), settings_.retry), nullptr);
+    }
+    return true;
+}
+
+bool message_stream::deliver(std::string_view line, const cancel_token* owner) {
+    if (is_cancelled(owner) || !become_events()) return false;
+    ++last_number_;
+    keep_event(line, owner);
+    if (listener_ == nullptr) return !settings_.event_prefix.empty();
+    handed_out_ = last_number_;
+    const std::string id = settings_.event_prefix.empty() ? std::string() : event_id(last_number_);
+    return listener_->event(sse_event(line, id), owner);
+}
+
+/// The statuses of the transport page: only for faults that the protocol names (HTTP-5).
+int message_stream::status_of(int code) const noexcept {
+    switch (code) {
+        case error_code::parse_error:
+        case error_code::invalid_request: return 400;
+        case error_code::method_not_found: return settings_.modern ? 404 : 200;
+        case error_code::header_mismatch:
+        case error_code::missing_client_capability:
+        case error_code::unsupported_version: return 400;
+        default: return 200;
+    }
+}
+
+void message_stream::deliver_answer(std::string_view line, int code) {
+    if (phase_ == phase::over) return;
+    if (phase_ == phase::undecided && !settings_.wants_json) static_cast<void>(become_events());
+    if (phase_ == phase::events) {
+        deliver(line, nullptr);
+        if (listener_ != nullptr) listener_->end_events();
+    } else if (listener_ != nullptr) {
+        listener_->respond(status_of(code), json_type, line, settings_.headers);
+    }
+    finish();
+}
+
+void message_stream::deliver_nothing() {
+    if (phase_ == phase::over) return;
+    const bool in_events = phase_ == phase::events;
+    const std::string cancelled =
+        settings_.raw_id.empty() || settings_.modern
+            ? std::string()
+            : error_message(settings_.raw_id, error_code::request_cancelled, "Request cancelled");
+    if (in_events && !settings_.event_prefix.empty() && !cancelled.empty()) deliver(cancelled, nullptr);
+    if (listener_ != nullptr) {
+        if (in_events) {
+            listener_->end_events();
+        } else if (settings_.raw_id.empty()) {
+            listener_->respond(202, {}, {}, settings_.headers);
+        } else if (settings_.modern) {
+            std::exchange(listener_, nullptr)->close("the request was cancelled");
+        } else {
+            listener_->respond(200, json_type, cancelled, settings_.headers);
+        }
+    }
+    finish();
+}
+
+void message_stream::finish() {
+    phase_ = phase::over;
+    listener_ = nullptr;
+    abandoned_.reset();
+    when_abandoned_ = {};
+    if (const auto work = std::exchange(when_over_, {})) work();
+}
+
+void message_stream::attach(http_connection& listener) {
+    listener_ = &listener;
+    abandoned_.reset();
+    listener.answered_by(shared_from_this());
+}
+
+bool message_stream::resume(http_connection& listener, std::uint64_t last_seen) {
+    if (last_seen > last_number_) return false;
+    const std::uint64_t oldest = kept_.empty() ? last_number_ + 1 : kept_.front().number;
+    if (last_seen + 1 < oldest) return false;
+    replay(listener, last_seen);
+    return true;
+}
+
+void message_stream::listen(http_connection& listener) { replay(listener, handed_out_); }
+
+void message_stream::replay(http_connection& listener, std::uint64_t last_seen) {
+    disconnect_listener();
+    listener.answered_by(shared_from_this());
+    listener.begin_events(settings_.headers);
+    abandoned_.reset();
+    for (const kept_event& each : kept_) {
+        const cancel_token* const owner = each.has_owner ? &each.owner : nullptr;
+        if (each.number <= last_seen || is_cancelled(owner)) continue;
+        listener.event(sse_event(each.line, event_id(each.number)), owner);
+    }
+    handed_out_ = last_number_;
+    if (over()) {
+        listener.end_events();
+    } else if (listener.open_now()) {
+        listener_ = &listener;
+    }
+}
+
+void message_stream::disconnect_listener() {
+    if (listener_ != nullptr) std::exchange(listener_, nullptr)->end_events();
+}
+
+void message_stream::when_abandoned(duration after, std::function<void()> work) {
+    abandoned_after_ = after;
+    when_abandoned_ = std::move(work);
+}
+
+void message_stream::on_quiet() {
+    if (become_events() && listener_ != nullptr) listener_->event(comment, nullptr);
+}
+
+void message_stream::on_disconnected() {
+    listener_ = nullptr;
+    if (settings_.modern) {
+        {
+            const std::lock_guard lock(mutex_);
+            closed_to_send_ = true;
+        }
+        return finish();
+    }
+    if (over() || !when_abandoned_) return;
+    abandoned_ = std::make_unique<event_loop::timer>(*loop_);
+    abandoned_->set(std::chrono::steady_clock::now() + abandoned_after_, [this] {
+        const auto self = shared_from_this();
+        if (const auto work = std::exchange(when_abandoned_, {})) work();
+    });
+}
+
+}  // namespace andon::detail

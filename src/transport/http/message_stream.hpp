@@ -1,0 +1,133 @@
+// The answer to one POST, or a GET's stream: messages until the last one, and whoever listens to them now.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andon/core/session.hpp"
+#include "andon/transport/transport.hpp"
+#include "transport/event_loop.hpp"
+#include "transport/http/http_connection.hpp"
+
+namespace andon::detail {
+
+/// What a stream of messages is allowed, and how it ends.
+struct message_stream_settings {
+    std::string raw_id{};        // of the request that it answers; empty: it answers none, or several
+    std::string event_prefix{};  // of event ids; empty: the stream cannot be resumed, and nothing is kept
+    std::string headers{};       // more of them, for the answer
+    bool of_session = false;     // it is a session's own: it goes on from one GET to the next
+    bool modern = false;         // the client's leaving is its cancel, and after a cancel there is not one more byte
+    bool wants_events = true;    // the client takes an answer in events
+    bool wants_json = true;      // and a plain one
+    bool primed = false;         // the first event is an id alone, so that the client can come back (2025-11-25)
+    std::chrono::milliseconds retry{1'000};            // when a client that was cut off should come back
+    std::size_t keep_bytes = std::size_t{256} << 10U;  // for one that was
+};
+
+/// Filled from any thread, emptied on the loop's. Whether the answer is plain JSON or events is decided when the first
+/// message is due:
+///
+///     undecided ──answer──► over, plain JSON
+///         │ └──no_answer──► over: 202, or the error -32800 where a body is waited for (HTTP-3)
+///         └──a message, or a while of silence──► events ──answer, no_answer──► over
+///
+/// Beside that there is somebody listening or not. Under the modern revisions the listener's leaving is the end, and
+/// the request is cancelled with the connection's scope. Under the legacy ones it changes nothing: what comes is kept,
+/// up to a bound, for a client that comes back with the id of the last event that it saw.
+class message_stream final : public reply_path,
+                             public http_connection::answering,
+                             public std::enable_shared_from_this<message_stream> {
+public:
+    /// Deleted on the loop's thread, whoever lets go of it last.
+    [[nodiscard]] static std::shared_ptr<message_stream> make(event_loop& loop, message_stream_settings settings);
+    ~message_stream() override;
+
+    // From any thread.
+
+    bool send(std::string_view line, const cancel_token* owner) override;
+    void answer(std::string_view line, int code) override;
+    void refuse(std::string_view line, int code) override;
+    void no_answer() override;
+    void let_go_of_connection() override;
+
+    // On the loop.
+
+    void attach(http_connection& listener);
+    /// The client comes back: what it has not seen is sent again. False: some of that is gone.
+    [[nodiscard]] bool resume(http_connection& listener, std::uint64_t last_seen);
+    /// A GET's: what nobody was there to hear comes first.
+    void listen(http_connection& listener);
+    /// Cuts the listener off, who may come back.
+    void disconnect_listener();
+    [[nodiscard]] bool listened_to() const noexcept { return listener_ != nullptr; }
+    [[nodiscard]] bool over() const noexcept { return phase_ == phase::over; }
+    [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
+
+    /// When the client was gone for so long, and the request still runs, `work` is done. Set before attach().
+    void when_abandoned(duration after, std::function<void()> work);
+    /// Once, when the last message was given away.
+    void when_over(std::function<void()> work) { when_over_ = std::move(work); }
+    /// A scope of ids that lives as long as the stream.
+    void keep(session scope) { scope_.emplace(std::move(scope)); }
+    [[nodiscard]] const session* scope() const noexcept { return scope_ ? &*scope_ : nullptr; }
+
+private:
+    enum class phase : std::uint8_t { undecided, events, over };
+    enum class what : std::uint8_t { message, answer, nothing };
+    struct item {
+        what kind;
+        std::string line;
+        cancel_token owner;
+        bool has_owner;
+        int code;
+    };
+    struct kept_event {
+        std::uint64_t number;
+        std::string line;
+        cancel_token owner;
+        bool has_owner;
+    };
+
+    message_stream(event_loop& loop, message_stream_settings settings);
+    void queue(item next);
+    void empty_queue();
+    bool deliver(std::string_view line, const cancel_token* owner);
+    void deliver_answer(std::string_view line, int code);
+    void deliver_nothing();
+    bool become_events();
+    void finish();
+    void replay(http_connection& listener, std::uint64_t last_seen);
+    void keep_event(std::string_view line, const cancel_token* owner);
+    [[nodiscard]] std::string event_id(std::uint64_t number) const;
+    [[nodiscard]] int status_of(int code) const noexcept;
+    void on_quiet() override;
+    void on_disconnected() override;
+
+    event_loop* loop_;
+    message_stream_settings settings_;
+    http_connection* listener_ = nullptr;
+    phase phase_ = phase::undecided;
+    std::uint64_t last_number_ = 0;
+    std::uint64_t handed_out_ = 0;  // the last that somebody listened to
+    std::deque<kept_event> kept_;
+    std::size_t kept_bytes_ = 0;
+    std::function<void()> when_over_;
+    std::function<void()> when_abandoned_;
+    duration abandoned_after_{};
+    std::unique_ptr<event_loop::timer> abandoned_;
+    std::optional<session> scope_;
+
+    std::mutex mutex_;
+    std::vector<item> queue_;      // under the mutex
+    bool told_ = false;            // under the mutex: the loop was told of it
+    bool closed_to_send_ = false;  // under the mutex
+};
+
+}  // namespace andon::detail

@@ -1,0 +1,137 @@
+#include "transport/http/request_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "andon/wire/line_splitter.hpp"
+
+namespace andon::detail {
+namespace {
+
+namespace http = boost::beast::http;
+using boost::beast::string_view;
+using boost::system::error_code;
+
+std::string text(string_view from) { return {from.data(), from.size()}; }
+
+std::string lower(string_view from) {
+    std::string out = text(from);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out;
+}
+
+/// What is acted upon. Twice the same of these, and two readers may see two requests.
+bool decides(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 9> names{"host",           "origin", "authorization",     "content-type",
+                                                    "content-length", "accept", "transfer-encoding", "last-event-id",
+                                                    "expect"};
+    return name.substr(0, 4) == "mcp-" || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::optional<std::string_view> http_request::header(std::string_view name) const noexcept {
+    for (const auto& [each, value] : headers) {
+        if (each == name) return value;
+    }
+    return std::nullopt;
+}
+
+class request_reader::parser final : public http::basic_parser<true> {
+public:
+    explicit parser(const http_request_limits& limits) : body_limit_bytes(limits.body) {
+        header_limit(static_cast<std::uint32_t>(limits.head));
+        body_limit(limits.body);
+        eager(true);
+    }
+
+    http_request request;
+    std::size_t body_limit_bytes;
+    bool wants_continue = false;
+    bool ambiguous = false;
+    int status = 400;
+    std::string fault;
+
+private:
+    void on_request_impl(http::verb, string_view method, string_view target, int version, error_code& failed) override {
+        failed = {};
+        request.method = text(method);
+        request.target = text(target);
+        request.chunks = version >= 11;
+    }
+    void on_response_impl(int, string_view, int, error_code& failed) override { failed = {}; }
+    void on_field_impl(http::field, string_view name, string_view value, error_code& failed) override {
+        failed = {};
+        std::string key = lower(name);
+        if (decides(key) && request.header(key)) ambiguous = true;
+        if (key == "expect") wants_continue = lower(value) == "100-continue";
+        request.headers.emplace_back(std::move(key), text(value));
+    }
+    void on_header_impl(error_code& failed) override {
+        failed = {};
+        if (request.header("content-length") && request.header("transfer-encoding")) ambiguous = true;
+        if (ambiguous) failed = http::error::bad_field;
+    }
+    void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code& failed) override {
+        failed = {};
+        if (length) request.body.reserve(static_cast<std::size_t>(*length) + line_splitter::padding);
+    }
+    std::size_t on_body_impl(string_view piece, error_code& failed) override {
+        failed = {};
+        request.body.append(piece.data(), piece.size());
+        return piece.size();
+    }
+    void on_chunk_header_impl(std::uint64_t, string_view, error_code& failed) override { failed = {}; }
+    std::size_t on_chunk_body_impl(std::uint64_t, string_view piece, error_code& failed) override {
+        return on_body_impl(piece, failed);
+    }
+    void on_finish_impl(error_code& failed) override { failed = {}; }
+};
+
+request_reader::request_reader(const http_request_limits& limits) : parser_(std::make_unique<parser>(limits)) {}
+request_reader::~request_reader() = default;
+
+request_reader::fed request_reader::feed(std::string_view bytes) {
+    std::size_t used = 0;
+    while (!parser_->is_done()) {
+        error_code failed;
+        const std::size_t took = parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), failed);
+        used += took;
+        if (failed == http::error::need_more || (!failed && took == 0)) return {used, progress::more};
+        if (!failed) continue;
+        if (failed == http::error::body_limit) {
+            parser_->status = 413;
+            parser_->fault = "the body is larger than " + std::to_string(parser_->body_limit_bytes) + " bytes";
+        } else if (failed == http::error::header_limit) {
+            parser_->status = 431;
+            parser_->fault = "the headers are too large";
+        } else if (parser_->ambiguous) {
+            parser_->fault = "the headers can be understood in two ways";
+        } else {
+            parser_->fault = "not an HTTP request: " + failed.message();
+        }
+        return {used, progress::failed};
+    }
+    return {used, progress::done};
+}
+
+http_request request_reader::take() {
+    http_request request = std::move(parser_->request);
+    request.keep_alive = parser_->keep_alive();
+    request.body.reserve(request.body.size() + line_splitter::padding);
+    return request;
+}
+
+bool request_reader::wants_continue() {
+    return parser_->is_header_done() && !parser_->is_done() && std::exchange(parser_->wants_continue, false);
+}
+
+int request_reader::fault_status() const noexcept { return parser_->status; }
+const std::string& request_reader::fault() const noexcept { return parser_->fault; }
+
+}  // namespace andon::detail
