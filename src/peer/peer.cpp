@@ -392,8 +392,10 @@ peer_step peer::on_discovered(const envelope& message, time_point now) {
         return fail("the server speaks no revision that we speak: " + visible_text(json_text(*versions), 512));
     }
     const revision asked = std::exchange(speaks_, *modern);
-    if (failed && *modern == asked) return fail("the server refuses the revision that it says it speaks");
-    if (failed) {  // it is modern, but was asked in a revision that it does not speak
+    if (failed && *modern == asked && std::exchange(asked_again_, true)) {
+        return fail("the server refuses the revision that it says it speaks");
+    }
+    if (failed) {  // it is modern, but was asked in a revision that it does not speak, or changed its mind
         wake_ = now + settings_.handshake_timeout;
         return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
     }

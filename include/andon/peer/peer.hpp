@@ -184,6 +184,7 @@ private:
     state state_ = state::unknown;
     revision speaks_ = newest_legacy;
     std::optional<time_point> wake_;
+    bool asked_again_ = false;  // a modern server, in the same revision
     json::object their_capabilities_;
     json::object their_implementation_;
     std::string their_instructions_;

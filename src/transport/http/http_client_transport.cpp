@@ -78,9 +78,9 @@ void http_client_transport::flush() {
 }
 
 session_headers http_client_transport::session_for(const outgoing_message& message) const {
-    if (message.is_modern()) return {.version = message.version};
+    if (message.is_modern()) return {.version = message.version, .mirrored = true};
     if (message.method == "initialize") return {};
-    if (!modern_version_.empty()) return {.version = modern_version_};
+    if (!modern_version_.empty()) return {.version = modern_version_, .mirrored = true};
     return session_;
 }
 

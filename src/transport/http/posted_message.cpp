@@ -12,7 +12,7 @@ namespace andon::detail {
 namespace {
 
 constexpr auto drains_for = std::chrono::seconds(1);
-constexpr auto straggles_for = std::chrono::seconds(1);
+constexpr auto straggles_for = std::chrono::milliseconds(250);
 constexpr int most_failures = 5;                   // of resuming, in a row
 constexpr std::size_t longest_error_text = 2'048;  // of what is no JSON
 

@@ -89,7 +89,7 @@ std::string request_writer::post(const outgoing_message& message, const session_
                                  const tool_headers& tools) const {
     std::string text = head("POST", "application/json, text/event-stream", session);
     add(text, "Content-Type", "application/json");
-    if (message.is_modern()) {
+    if (session.mirrored && !message.method.empty()) {
         add(text, "Mcp-Method", encoded_header_value(message.method));
         add_mirrored(text, message, tools);
     }

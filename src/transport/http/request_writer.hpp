@@ -11,10 +11,11 @@
 
 namespace andon::detail {
 
-/// What a legacy server and we have agreed upon.
+/// What headers say of the session; under a modern revision there is none, and every message speaks for itself.
 struct session_headers {
     std::string id{};       ///< empty: the server keeps none
     std::string version{};  ///< empty: not yet
+    bool mirrored = false;  ///< modern: headers repeat what the message says
 };
 
 class request_writer {
@@ -22,7 +23,6 @@ public:
     /// Throws std::invalid_argument where an option cannot stand in a header.
     request_writer(const endpoint& to, const http_client_options& options);
 
-    /// `version` of what does not name its own: a legacy message, or a modern notification.
     [[nodiscard]] std::string post(const outgoing_message& message, const session_headers& session,
                                    const tool_headers& tools) const;
     [[nodiscard]] std::string get(const session_headers& session, std::string_view last_event_id) const;
