@@ -45,14 +45,15 @@ raw_http_connection::~raw_http_connection() {
     if (fd_ >= 0) ::close(fd_);
 }
 
-void raw_http_connection::write(std::string_view bytes) {
+bool raw_http_connection::write(std::string_view bytes) {
     const std::lock_guard lock(mutex_);
     while (fd_ >= 0 && !bytes.empty()) {
         const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return;
+        if (sent <= 0) return false;
         bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
+    return bytes.empty();
 }
 
 void raw_http_connection::close() {
@@ -62,19 +63,14 @@ void raw_http_connection::close() {
 
 void raw_http_connection::reset() {
     const std::lock_guard lock(mutex_);
-    const linger at_once{1, 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    ::close(std::exchange(fd_, -1));
+    sockaddr nobody{};
+    nobody.sa_family = AF_UNSPEC;
+    ::connect(fd_, &nobody, sizeof nobody);  // unlike close(), at once: the server's thread is looking at it
 }
 
 bool raw_http_connection::closed_by_client() {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience, [&] { return gone_; });
-}
-
-bool raw_http_connection::open() {
-    const std::lock_guard lock(mutex_);
-    return !gone_;
 }
 
 // A request.

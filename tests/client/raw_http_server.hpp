@@ -27,15 +27,14 @@ public:
     raw_http_connection& operator=(const raw_http_connection&) = delete;
     ~raw_http_connection();
 
-    /// As it is. What the client does not read, or has left, is lost.
-    void write(std::string_view bytes);
+    /// As it is. False: the client is gone.
+    bool write(std::string_view bytes);
     /// The server's end of it; the client sees it at once, even before it is done with what was written.
     void close();
     /// So that the client sees a reset.
     void reset();
     /// Waits until the client has closed it.
     [[nodiscard]] bool closed_by_client();
-    [[nodiscard]] bool open();
     /// Counted from 1.
     [[nodiscard]] int number() const noexcept { return number_; }
 
