@@ -27,8 +27,9 @@ protected:
         return server_.connect(quiet_client({GetParam().speaks}), std::move(how));
     }
     /// SND-4 and SND-5: how the server is told that nobody waits for `request` any more.
-    void expect_told(const raw_http_request& request, const json::value& why) {
-        if (!modern()) {
+    /// `just_sent`: then the cancel may have overtaken it under legacy, and comes twice.
+    void expect_told(const raw_http_request& request, const json::value& why, bool just_sent = false) {
+        for (int i = 0; !modern() && i < (just_sent ? 2 : 1); ++i) {
             const auto cancel = server_.next("notifications/cancelled");
             const json::object params = cancel.message().at("params").as_object();
             EXPECT_EQ(params.at("requestId"), request.id());
@@ -62,7 +63,7 @@ TEST_P(http_cancel, SND_2_SND_4_SND_5_before_the_first_byte_of_the_answer) {
     auto pending = client.call_tool("work");
     const auto request = server_.next("tools/call");
     expect_cancelled(pending, "the user pressed Stop");
-    expect_told(request, "the user pressed Stop");
+    expect_told(request, "the user pressed Stop", true);
     server_.fence(client);
 }
 
@@ -97,7 +98,7 @@ TEST_P(http_cancel, SND_2_SND_4_SND_5_a_dropped_call_is_cancelled) {
         const auto dropped = client.call_tool("work");
         request = server_.next("tools/call");
     }
-    expect_told(*request, "nobody waits for it any more");
+    expect_told(*request, "nobody waits for it any more", true);
 }
 
 TEST_P(http_cancel, DIR_3_while_it_waits_for_its_turn_it_is_never_sent) {
@@ -146,20 +147,14 @@ TEST_P(http_cancel, SND_1_a_late_answer_is_dropped_and_the_client_goes_on) {
     const auto request = server_.next("tools/call");
     expect_cancelled(pending, "Stop");
     request.answer_text("too late");
-    if (!modern()) {
-        server_.next("notifications/cancelled").reply("202 Accepted");
-        // An answer that had begun after all: the cancel may have been there before the request, so it is repeated.
-        const auto again = server_.next("notifications/cancelled");
-        EXPECT_EQ(again.message().at("params").at("requestId"), request.id());
-        again.reply("202 Accepted");
-    }
+    expect_told(request, "Stop", true);
     EXPECT_EQ(pending.get().status, call_status::cancelled);
     server_.fence(client);
 }
 
 TEST_P(http_cancel, TIME_2_a_timeout_tells_the_server_in_the_same_way) {
     auto client = connect();
-    const auto pending = client.call_tool("work", {}, {.timeout = 50ms});
+    const auto pending = client.call_tool("work", {}, {.timeout = 300ms});
     const auto request = server_.next("tools/call");
     EXPECT_EQ(pending.get().status, call_status::timed_out);
     expect_told(request, "no progress within the idle limit");
@@ -201,7 +196,7 @@ TEST_P(http_cancel, SND_2_many_at_once) {
     for (auto& each : calls) each.cancel("Stop");
     for (const auto& each : calls) EXPECT_EQ(each.get().status, call_status::cancelled);
     if (!modern()) {
-        for (int i = 0; i < 50; ++i) server_.next("notifications/cancelled").reply("202 Accepted");
+        for (int i = 0; i < 2 * 50; ++i) server_.next("notifications/cancelled").reply("202 Accepted");
     }
     for (const auto& each : requests) EXPECT_TRUE(each.on->closed_by_client());
     server_.fence(client);

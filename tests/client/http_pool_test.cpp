@@ -203,9 +203,11 @@ TEST(http_limit, SND_5_a_cancel_waits_for_no_call) {
     const auto request = server.next("tools/call");
     auto waiting = client.call_tool("waiting");
     EXPECT_TRUE(pending.cancel("Stop"));
-    const auto cancel = server.next("notifications/cancelled");
-    EXPECT_EQ(cancel.message().at("params").at("requestId"), request.id());
-    cancel.reply("202 Accepted");
+    for (int i = 0; i < 2; ++i) {  // again, because the first may have overtaken its request
+        const auto cancel = server.next("notifications/cancelled");
+        EXPECT_EQ(cancel.message().at("params").at("requestId"), request.id());
+        cancel.reply("202 Accepted");
+    }
     server.next("tools/call").answer_text("its turn");
     EXPECT_EQ(text_of(waiting.get()), "its turn");
 }

@@ -250,11 +250,10 @@ void raw_http_server::dispatch(raw_http_request request) {
     if (request.method == "GET" && request.header("last-event-id").empty() && !listened_to_) {
         return request.reply("405 Method Not Allowed");
     }
-    const bool leaves = request.method == "DELETE";
-    if (leaves) request.reply("200 OK");
     const std::lock_guard lock(mutex_);
-    if (leaves) {
+    if (request.method == "DELETE") {
         deleted_.push_back(request.header("mcp-session-id"));
+        request.reply("200 OK");
     } else {
         requests_.push_back(std::move(request));
     }
