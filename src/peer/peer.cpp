@@ -189,9 +189,7 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
         // Answered on the spot, which is in flight for a moment all the same: a result with the id of another request
         // would be taken for the answer to that one (RCV-10).
         const auto moment = table_->begin(scope_of(scope), direction::incoming, message.id, now);
-        if (moment.refusal == begin_refusal::duplicate_id) {
-            return refuse(message, error_code::invalid_request, to_string(moment.refusal));
-        }
+        if (!moment) return refuse(message, error_code::invalid_request, to_string(moment.refusal));
     }
     if (settings_.role == peer_role::client) {
         if (state_ == state::modern || state_ == state::probing) {

@@ -31,13 +31,17 @@ void close(int& fd) {
     fd = -1;
 }
 
-pid_t spawn(int in, int out, int err, std::vector<std::string> environment) {
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& each : texts) pointers.push_back(each.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+pid_t spawn(int in, int out, int err, std::vector<std::string> environment, std::vector<std::string> arguments) {
     for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
-    std::vector<char*> environment_pointers;
-    for (std::string& each : environment) environment_pointers.push_back(each.data());
-    environment_pointers.push_back(nullptr);
-    std::string program = ANDON_EVERYTHING_SERVER;
-    std::array<char*, 2> arguments{program.data(), nullptr};
+    const std::string program = ANDON_EVERYTHING_SERVER;
+    arguments.insert(arguments.begin(), program);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
@@ -51,8 +55,8 @@ pid_t spawn(int in, int out, int err, std::vector<std::string> environment) {
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t pid = -1;
-    const int failed =
-        ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments.data(), environment_pointers.data());
+    const int failed = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers_to(arguments).data(),
+                                     pointers_to(environment).data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0) throw std::system_error(failed, std::generic_category(), program);
@@ -109,7 +113,9 @@ std::string with_key(std::string_view key, std::string_view raw_members) {
     return arguments += '}';
 }
 
-server_process::server_process(revision speaks, const std::vector<std::string>& environment) : speaks_(speaks) {
+server_process::server_process(revision speaks, const std::vector<std::string>& environment,
+                               const std::vector<std::string>& arguments)
+    : speaks_(speaks) {
     // That nobody reads is an error of write() here, and not the end of the tests.
     static const auto ignored [[maybe_unused]] = ::signal(SIGPIPE, SIG_IGN);
     std::array<int, 2> in = make_pipe();
@@ -117,7 +123,7 @@ server_process::server_process(revision speaks, const std::vector<std::string>& 
     std::array<int, 2> err = make_pipe();
     std::vector<std::string> with_marks(environment);
     with_marks.emplace_back("ANDON_MARKS=1");
-    pid_ = spawn(in[0], out[1], err[1], std::move(with_marks));
+    pid_ = spawn(in[0], out[1], err[1], std::move(with_marks), arguments);
     pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
     ::close(in[0]);
     ::close(out[1]);
@@ -151,19 +157,25 @@ void server_process::take_in(int& fd, std::string& partial, std::vector<std::str
     partial.erase(0, begin);
 }
 
-void server_process::pump(int limit_ms, bool also_writable) {
+bool server_process::pump(int limit_ms, bool also_writable) {
     std::array<pollfd, 4> all{{{reads_output_ ? out_ : -1, POLLIN, 0},
                                {err_, POLLIN, 0},
                                {exited_ ? -1 : pidfd_, POLLIN, 0},
                                {also_writable ? in_ : -1, POLLOUT, 0}}};
-    if (::poll(all.data(), all.size(), limit_ms) <= 0) return;
+    if (::poll(all.data(), all.size(), limit_ms) <= 0) return false;
     if (all[0].revents != 0) take_in(out_, partial_line_, lines_);
     if (all[1].revents != 0) take_in(err_, partial_log_, log_);
     taken_.resize(lines_.size());
-    if (all[2].revents == 0) return;
+    if (all[2].revents == 0) return true;
     siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0) return;
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0) return true;
     exited_ = exit_status{info.si_code != CLD_EXITED, info.si_status};
+    return true;
+}
+
+void server_process::catch_up() {
+    while (pump(0, false)) {
+    }
 }
 
 std::string server_process::all_heard() const {
@@ -286,7 +298,8 @@ std::string server_process::mark(std::string_view what, std::string_view key) {
     return found->substr(prefix.size());
 }
 
-bool server_process::marked(std::string_view what, std::string_view key) const {
+bool server_process::marked(std::string_view what, std::string_view key) {
+    catch_up();
     const std::string prefix = mark_prefix(what, key);
     return count(log_, 0, [&](const std::string& line) { return line.compare(0, prefix.size(), prefix) == 0; }) > 0;
 }
@@ -304,7 +317,8 @@ std::string server_process::logged(std::string_view text) {
     return *found;
 }
 
-int server_process::times_logged(std::string_view text) const {
+int server_process::times_logged(std::string_view text) {
+    catch_up();
     return count(log_, 0, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 

@@ -46,7 +46,8 @@ constexpr long kibibytes(long bound) { return sanitized ? std::numeric_limits<lo
 /// Started with posix_spawn and not as a process_tree: that would itself end what the server leaves behind.
 class server_process {
 public:
-    explicit server_process(revision speaks, const std::vector<std::string>& environment = {});
+    explicit server_process(revision speaks, const std::vector<std::string>& environment = {},
+                            const std::vector<std::string>& arguments = {});
     server_process(const server_process&) = delete;
     server_process& operator=(const server_process&) = delete;
     ~server_process();
@@ -95,10 +96,10 @@ public:
 
     /// Waits for `@what key`; the words behind it.
     std::string mark(std::string_view what, std::string_view key);
-    [[nodiscard]] bool marked(std::string_view what, std::string_view key) const;
+    [[nodiscard]] bool marked(std::string_view what, std::string_view key);
     /// Waits for a line of the log that has the text.
     std::string logged(std::string_view text);
-    [[nodiscard]] int times_logged(std::string_view text) const;
+    [[nodiscard]] int times_logged(std::string_view text);
 
     // The process.
 
@@ -110,7 +111,10 @@ public:
 
 private:
     [[nodiscard]] std::size_t find_untaken(std::string_view raw_id) const;
-    void pump(int limit_ms, bool also_writable);
+    /// False: nothing came within the time.
+    bool pump(int limit_ms, bool also_writable);
+    /// Takes in what was written before now.
+    void catch_up();
     void take_in(int& fd, std::string& partial, std::vector<std::string>& whole);
     [[nodiscard]] std::string all_heard() const;
 
