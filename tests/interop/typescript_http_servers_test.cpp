@@ -132,7 +132,10 @@ TEST_P(typescript_http_server, SND_1_what_a_handler_sends_after_its_cancel_is_dr
     auto pending = client.call_tool("wait_ignore", {{"ms", 200}, {"tick_ms", 5}, {"key", "i"}});
     ASSERT_TRUE(marks_.wait_for("@start i"));
     pending.cancel();
-    EXPECT_TRUE(marks_.wait_for("@end i"));
+    // The handler of one that has no sessions fails at its next progress: there is no connection any more.
+    if (GetParam().sessions) {
+        EXPECT_TRUE(marks_.wait_for("@end i"));
+    }
     EXPECT_EQ(client.call_tool("echo", {{"text", "on"}}).get().status, call_status::completed);
     EXPECT_EQ(pending.get().status, call_status::cancelled);
 }
