@@ -22,6 +22,7 @@ std::string lower(std::string_view text) {
     return out;
 }
 
+constexpr std::string_view beginning = "HTTP/1.";
 constexpr std::string_view end_of_head = "\r\n\r\n";
 
 std::string_view view(beast::string_view text) noexcept { return {text.data(), text.size()}; }
@@ -124,6 +125,8 @@ response_reader::step response_reader::parsing::next() {
         std::string_view bytes = rest();
         beast::error_code failed;
         if (!parser_->is_header_done()) {
+            // Who speaks another protocol may wait for us, and never come to an end.
+            if (!beginning.starts_with(bytes.substr(0, beginning.size()))) return fail("it is no HTTP");
             // Beast gets it when it is whole: what it says of half a head depends on where that is cut.
             const std::size_t end = bytes.find(end_of_head, searched_);
             if (end == std::string_view::npos) {
