@@ -1,7 +1,6 @@
 #include "server/http_front.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <stdexcept>
 
@@ -14,8 +13,6 @@ namespace {
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view well_known = "/.well-known/oauth-protected-resource";
 constexpr std::string_view allowed_methods = "Allow: GET, POST, DELETE\r\n";
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// What the stateless requests' session would send without being asked: there is nobody to send it to.
 class no_transport final : public transport {
@@ -351,12 +348,7 @@ void http_front::post_in_session(passing& one, const std::shared_ptr<http_sessio
     settings.primed = talk.protocol().established() && talk.protocol().speaks() >= revision::v2025_11_25;
     const auto stream =
         session->new_stream(std::move(settings), [this, client = std::move(client)] { count_out(client); });
-    if (options_.abandon_after) {
-        stream->when_abandoned(*options_.abandon_after, [this, scope = talk.id(), id = request_id(message.id)] {
-            facilities_->around->table.cancel({scope, direction::incoming, id}, cancel_cause::disconnect,
-                                              "the client did not come back", now());
-        });
-    }
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     talk.receive(message, {.scope = {}, .reply = stream});
 }
@@ -374,6 +366,7 @@ void http_front::post_batch(passing& one) {
     settings.wants_json = one.takes.json;
     const auto stream =
         session->new_stream(std::move(settings), [this, client = std::move(client)] { count_out(client); });
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     session->talk().talk().receive_batch(one.request.body, {.scope = {}, .reply = stream});
 }
@@ -396,9 +389,8 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
     }
     std::string client;
     if (!count_in(one, client)) return;
-    in_flight& table = facilities_->around->table;
     const auto stream = message_stream::make(facilities_->around->loop, settings_of(one, message));
-    stream->keep(table.open_session());
+    stream->keep(facilities_->around->table.open_session());
     const session_id scope = stream->scope()->id();
     std::string key;
     if (!one.principal.empty()) {
@@ -415,11 +407,7 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
             }
         }
     });
-    if (options_.abandon_after) {
-        stream->when_abandoned(*options_.abandon_after, [&table, scope] {
-            table.cancel_session(scope, cancel_cause::disconnect, "the client did not come back", now());
-        });
-    }
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     stateless_->talk().receive(message, {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream});
 }
