@@ -44,6 +44,7 @@ std::string_view reason_phrase(int status) noexcept {
         case 415: return "Unsupported Media Type";
         case 429: return "Too Many Requests";
         case 431: return "Request Header Fields Too Large";
+        case 500: return "Internal Server Error";
         case 503: return "Service Unavailable";
         default: return "Error";
     }
@@ -88,6 +89,12 @@ void http_connection::close(std::string_view why) {
     if (const auto who = std::exchange(answering_, nullptr)) who->on_disconnected();
     close_scope(cancel_cause::disconnect, why);
     owner_->on_closed(*this);
+}
+
+void http_connection::close_soon(std::string_view why) {
+    blocked_ = true;
+    leaving_ = true;
+    loop_->post([self = shared_from_this(), why = std::string(why)] { self->close(why); });
 }
 
 // Reading.
@@ -179,7 +186,7 @@ void http_connection::fault(int status, std::string_view why) {
 void http_connection::put(std::string_view bytes) {
     if (closed_) return;
     if (outbox_.put(bytes, nullptr, {}) == outbox::queued::overflow) {
-        return close("the client does not read what it is sent");
+        return close_soon("the client does not read what it is sent");
     }
     flush();
 }
@@ -226,11 +233,12 @@ bool http_connection::event(std::string_view framed, const cancel_token* of) {
     }
     switch (outbox_.put(framed, of, {})) {
         case outbox::queued::no: return false;
-        case outbox::queued::overflow: close("the client does not read what it is sent"); return false;
+        case outbox::queued::overflow: close_soon("the client does not read what it is sent"); return false;
         case outbox::queued::yes:
         case outbox::queued::wake: break;
     }
-    active_ = now();
+    // What is only put behind the rest is no sign that the client reads.
+    if (!blocked_) active_ = now();
     flush();
     return true;
 }
@@ -252,6 +260,7 @@ void http_connection::complete() {
         if (!blocked_) flush();
         return;
     }
+    arm();
     if (inside_ || input_.empty()) return;
     // Not here: whoever answered is still at it.
     loop_->post([self = shared_from_this()] {
@@ -272,10 +281,7 @@ void http_connection::flush() {
         return wrote.bytes;
     });
     if (flushed == outbox::flushed::broken) {
-        // Not here: whoever is answering is in the middle of it.
-        blocked_ = true;
-        loop_->post([self = shared_from_this()] { self->close("the client closed the connection"); });
-        return;
+        return close_soon("the client closed the connection");
     }
     if (flushed == outbox::flushed::blocked || stream_.wants_write()) return write_later();
     if (leaving_ && !draining_) drain();
