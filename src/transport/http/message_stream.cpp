@@ -40,11 +40,8 @@ bool message_stream::send(std::string_view line, const cancel_token* owner) {
         const std::lock_guard lock(mutex_);
         if (closed_to_send_) return false;
         if (!loop_->here() || told_) {
-            const bool tell = !std::exchange(told_, true);
-            queue_.push_back(
+            return queue(
                 {what::message, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr, 0});
-            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
-            return true;
         }
     }
     return deliver(line, owner);
@@ -55,9 +52,7 @@ void message_stream::answer(std::string_view line, int code) {
         const std::lock_guard lock(mutex_);
         if (std::exchange(closed_to_send_, true)) return;
         if (!loop_->here() || told_) {
-            const bool tell = !std::exchange(told_, true);
-            queue_.push_back({what::answer, std::string(line), cancel_token(), false, code});
-            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+            queue({what::answer, std::string(line), cancel_token(), false, code});
             return;
         }
     }
@@ -90,8 +85,18 @@ void message_stream::let_go_of_connection() {
         // Only a client that has an event id can come back.
         if (!self->settings_.event_prefix.empty() && self->settings_.primed && self->become_events()) {
             self->disconnect_listener();
+            self->wait_for_return();
         }
     });
+}
+
+/// A handler can say more than the loop can pass on, whether or not the client reads it.
+bool message_stream::queue(item next) {
+    if (next.has_owner && queued_bytes_ + next.line.size() > settings_.queue_bytes) return false;
+    queued_bytes_ += next.line.size();
+    queue_.push_back(std::move(next));
+    if (!std::exchange(told_, true)) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+    return true;
 }
 
 void message_stream::empty_queue() {
@@ -99,6 +104,7 @@ void message_stream::empty_queue() {
     {
         const std::lock_guard lock(mutex_);
         all.swap(queue_);
+        queued_bytes_ = 0;
         told_ = false;
     }
     for (const item& each : all) {
@@ -210,7 +216,7 @@ void message_stream::attach(http_connection& listener) {
 }
 
 bool message_stream::resume(http_connection& listener, std::uint64_t last_seen) {
-    if (last_seen > last_number_) return false;
+    if (phase_ == phase::undecided || last_seen > last_number_) return false;
     const std::uint64_t oldest = kept_.empty() ? last_number_ + 1 : kept_.front().number;
     if (last_seen + 1 < oldest) return false;
     replay(listener, last_seen);
@@ -259,6 +265,11 @@ void message_stream::on_disconnected() {
         }
         return finish();
     }
+    wait_for_return();
+}
+
+/// Nobody listens any more, and somebody may come back.
+void message_stream::wait_for_return() {
     if (over() || !when_abandoned_) return;
     abandoned_ = std::make_unique<event_loop::timer>(*loop_);
     abandoned_->set(std::chrono::steady_clock::now() + abandoned_after_, [this] {
