@@ -261,10 +261,16 @@ std::optional<http_event> http_client::event() {
     }
 }
 
-bool http_client::closed() {
+std::string http_client::rest() {
     while (read_more()) {
     }
-    if (!input_.empty()) throw std::runtime_error("more came before the end: " + input_);
+    return std::exchange(input_, {});
+}
+
+bool http_client::closed() {
+    if (const std::string more = rest(); !more.empty()) {
+        throw std::runtime_error("more came before the end: " + more);
+    }
     return state_ == arrived::end;
 }
 

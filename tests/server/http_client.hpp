@@ -78,6 +78,8 @@ public:
     /// Comments that went by between the events.
     [[nodiscard]] int comments() const noexcept { return comments_; }
 
+    /// All that comes until the server closes.
+    [[nodiscard]] std::string rest();
     /// Waits for the server to close, and throws if anything more comes. False: by a reset.
     bool closed();
     /// Whether the server has said nothing more, so far.

@@ -181,6 +181,9 @@ void message_stream::deliver_answer(std::string_view line, int code) {
 
 void message_stream::deliver_nothing() {
     if (phase_ == phase::over) return;
+    if (phase_ == phase::undecided && !settings_.wants_json && !settings_.modern && !settings_.raw_id.empty()) {
+        static_cast<void>(become_events());
+    }
     const bool in_events = phase_ == phase::events;
     const std::string cancelled =
         settings_.raw_id.empty() || settings_.modern
@@ -216,6 +219,7 @@ void message_stream::attach(http_connection& listener) {
 }
 
 bool message_stream::resume(http_connection& listener, std::uint64_t last_seen) {
+    // Before its first event the stream has no id that anybody could have been given.
     if (phase_ == phase::undecided || last_seen > last_number_) return false;
     const std::uint64_t oldest = kept_.empty() ? last_number_ + 1 : kept_.front().number;
     if (last_seen + 1 < oldest) return false;
