@@ -27,7 +27,7 @@ const series over_http = {
     .null_peer = run_http_null_peer,
     .comparisons =
         {
-            {"disconnect, median over TypeScript v2", "disconnect/median", v2, relation::at_most, 0.33},
+            {"disconnect, median over TypeScript v2", "disconnect/median", v2, relation::at_most, 1.0 / 3},
             {"disconnect, 99th percentile over the maximum of TypeScript v2", "disconnect/p99", v2, relation::at_most,
              0.1, "disconnect/maximum"},
             {"disconnect, median over Rust", "disconnect/median", "rust", relation::no_bar, 0},

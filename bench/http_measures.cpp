@@ -216,8 +216,8 @@ public:
         for (std::size_t i = 0; i < calls_.size(); ++i) {
             if (calls_[i].started) requests.push_back(in_->client.cancel(first_ + static_cast<std::int64_t>(i)));
         }
-        std::vector<http_connection*> senders;
-        for (int i = 0; i < 64; ++i) senders.push_back(&in_->client.open());
+        std::vector<http_connection*> senders(64);
+        for (auto& each : senders) each = &in_->client.open();
         std::size_t sent = 0;
         const auto send_next = [&](http_connection& on) {
             if (sent < requests.size()) in_->client.send(on, requests[sent++]);

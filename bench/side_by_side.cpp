@@ -6,8 +6,11 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "figures.hpp"
 
@@ -201,6 +204,50 @@ void print_readings(const series& of, const std::vector<peer>& peers, const resu
     }
 }
 
+// How busy the machine was with anything but this program and its servers: above a few per cent the figures mean
+// little.
+class bystanders {
+public:
+    // In per cent of the whole machine, since this was made.
+    [[nodiscard]] double share() const {
+        const auto now = look();
+        const double busy = now.busy - since_.busy - (now.own - since_.own);
+        return 100 * std::max(0.0, busy) / (now.all - since_.all);
+    }
+
+private:
+    struct times {
+        double all = 0;
+        double busy = 0;
+        double own = 0;
+    };
+
+    // In seconds of one core. Servers count among our children once they are reaped.
+    static times look() {
+        times seen;
+        std::ifstream stat("/proc/stat");
+        std::string name;
+        stat >> name;
+        double ticks = 0;
+        // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already
+        for (int column = 0; column < 8 && stat >> ticks; ++column) {
+            const double seconds = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+            seen.all += seconds;
+            if (column != 3 && column != 4) seen.busy += seconds;
+        }
+        for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+            rusage used{};
+            ::getrusage(who, &used);
+            for (const auto& time : {used.ru_utime, used.ru_stime}) {
+                seen.own += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+            }
+        }
+        return seen;
+    }
+
+    times since_ = look();
+};
+
 int run(const series& of, const std::vector<std::string>& arguments) {
     const auto chosen = parse(of, arguments);
     const auto cores = pin_driver();
@@ -210,6 +257,7 @@ int run(const series& of, const std::vector<std::string>& arguments) {
         std::fprintf(stderr, "one core for server and driver: nothing is pinned, and the figures mean little\n");
     }
 
+    const bystanders others;
     results found;
     try_peers(of, chosen.peers, cores, found);
     const peer driver_limit{"driver's own limit", {"/proc/self/exe", "--null-peer"}};
@@ -226,6 +274,7 @@ int run(const series& of, const std::vector<std::string>& arguments) {
     auto everyone = chosen.peers;
     everyone.push_back(driver_limit);
     print_readings(of, everyone, found);
+    figures::note("the machine was busy with others", others.share(), " %");
     const int code = out.finish(of.name);
     if (complete) return code;
     std::printf("%s: figures are missing that need andon's server and %s\n", of.name.c_str(), of.baseline.c_str());
