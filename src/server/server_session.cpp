@@ -304,7 +304,10 @@ void server_session::on_request(incoming_request request, const envelope& messag
             const std::string raw = list(message.method, object_from(message.raw_params), policy);
             return answer(std::move(request), result_message(message.raw_id, raw));
         }
-        if (bytes_held_.load(std::memory_order_relaxed) + message.raw_params.size() > facilities_->options.most_bytes) {
+        // Those who share a session that has no state are counted each by itself, before they come here.
+        const bool shared = conversation_->protocol().settings().stateless;
+        const std::size_t held = bytes_held_.load(std::memory_order_relaxed);
+        if (!shared && held + message.raw_params.size() > facilities_->options.most_bytes) {
             throw rpc_error(error_code::internal_error, "too much is in flight in this session: try again later");
         }
         json::object params = object_from(message.raw_params);

@@ -92,6 +92,8 @@ public:
     void close_scope(cancel_cause cause, std::string_view why);
 
 private:
+    /// As soon as whoever is answering is done with what it is in the middle of.
+    void close_soon(std::string_view why);
     void read_later();
     void on_readable();
     void take(std::string_view bytes);

@@ -44,11 +44,8 @@ bool message_stream::send(std::string_view line, const cancel_token* owner) {
         const std::lock_guard lock(mutex_);
         if (closed_to_send_) return false;
         if (!loop_->here() || told_) {
-            const bool tell = !std::exchange(told_, true);
-            queue_.push_back(
+            return queue(
                 {what::message, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr, 0});
-            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
-            return true;
         }
     }
     return deliver(line, owner);
@@ -59,9 +56,7 @@ void message_stream::answer(std::string_view line, int code) {
         const std::lock_guard lock(mutex_);
         if (std::exchange(closed_to_send_, true)) return;
         if (!loop_->here() || told_) {
-            const bool tell = !std::exchange(told_, true);
-            queue_.push_back({what::answer, std::string(line), cancel_token(), false, code});
-            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+            queue({what::answer, std::string(line), cancel_token(), false, code});
             return;
         }
     }
@@ -99,11 +94,21 @@ void message_stream::let_go_of_connection() {
     });
 }
 
+/// A handler can say more than the loop can pass on, whether or not the client reads it.
+bool message_stream::queue(item next) {
+    if (next.has_owner && queued_bytes_ + next.line.size() > settings_.queue_bytes) return false;
+    queued_bytes_ += next.line.size();
+    queue_.push_back(std::move(next));
+    if (!std::exchange(told_, true)) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+    return true;
+}
+
 void message_stream::empty_queue() {
     std::vector<item> all;
     {
         const std::lock_guard lock(mutex_);
         all.swap(queue_);
+        queued_bytes_ = 0;
         told_ = false;
     }
     for (const item& each : all) {
@@ -266,6 +271,7 @@ void message_stream::on_disconnected() {
     wait_for_return();
 }
 
+/// Nobody listens any more, and somebody may come back.
 void message_stream::wait_for_return() {
     if (over() || requests_.empty()) return;
     abandoned_ = std::make_unique<event_loop::timer>(*loop_);

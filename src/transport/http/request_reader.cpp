@@ -49,13 +49,14 @@ std::optional<std::string_view> http_request::header(std::string_view name) cons
 
 class request_reader::parser final : public http::basic_parser<true> {
 public:
-    explicit parser(const http_request_limits& limits) : body_limit_bytes(limits.body) {
+    explicit parser(const http_request_limits& limits) : head_limit_bytes(limits.head), body_limit_bytes(limits.body) {
         header_limit(static_cast<std::uint32_t>(limits.head));
         body_limit(limits.body);
         eager(true);
     }
 
     http_request request;
+    std::size_t head_limit_bytes;
     std::size_t body_limit_bytes;
     bool wants_continue = false;
     bool ambiguous = false;
@@ -90,7 +91,10 @@ private:
     }
     void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code& failed) override {
         failed = {};
-        if (length) request.body.reserve(static_cast<std::size_t>(*length) + line_splitter::padding);
+        // Only so much on the client's word: the rest when it comes.
+        constexpr std::size_t at_first = std::size_t{64} << 10U;
+        if (length)
+            request.body.reserve(std::min(static_cast<std::size_t>(*length), at_first) + line_splitter::padding);
     }
     std::size_t on_body_impl(string_view piece, error_code& failed) override {
         failed = {};
@@ -119,7 +123,12 @@ request_reader::fed request_reader::feed(std::string_view bytes) {
             failed = http::error::bad_field;
         }
         used += took;
-        if (failed == http::error::need_more || (!failed && took == 0)) return {used, progress::more};
+        if (failed == http::error::need_more || (!failed && took == 0)) {
+            // Beast bounds the headers. The line before a chunk and the trailer behind the last have no end of their
+            // own.
+            if (bytes.size() - used <= parser_->head_limit_bytes) return {used, progress::more};
+            failed = http::error::header_limit;
+        }
         if (!failed) continue;
         if (failed == http::error::body_limit) {
             parser_->status = 413;
