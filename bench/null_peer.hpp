@@ -1,15 +1,20 @@
-// The measure of the driver itself.
+// The measure of the drivers themselves.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace andon::bench {
 
-/// What every echo carries.
-inline constexpr std::string_view echo_text = "the quick brown fox";
+/// Servers that answer every request the same, with hardly a look at it. The rate that one reaches is the driver's own
+/// limit, and no server's rate means anything close to it.
 
-/// A server on stdin and stdout that answers every request the same, with hardly a look at it. The rate that it reaches
-/// is the driver's own limit, and no server's rate means anything close to it. Returns when its input ends.
+/// On stdin and stdout. Returns when its input ends.
 int run_null_peer();
+/// On a port of 127.0.0.1, which it tells on stderr. Returns only when it fails.
+int run_http_null_peer();
+
+/// Appends the answer to a request; nothing if it has no id.
+void append_null_answer(std::string_view request, std::string& to);
 
 }  // namespace andon::bench

@@ -139,7 +139,7 @@ server_process::server_process(const std::vector<std::string>& command, bool mar
 server_process::~server_process() {
     ::kill(-pid_, SIGKILL);
     for (const int end : {input_, output_, errors_}) ::close(end);
-    if (!reap(10'000 * ms)) std::fprintf(stderr, "stdio_bench: process %d does not die\n", pid_);
+    if (!reap(10'000 * ms)) std::fprintf(stderr, "bench: process %d does not die\n", pid_);
 }
 
 bool server_process::reap(std::int64_t limit_ns) {

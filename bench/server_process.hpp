@@ -21,6 +21,15 @@ struct placement {
 /// The first allowed core for the server, the second for this process, which is pinned there.
 [[nodiscard]] placement pin_driver();
 
+/// Asleep until there is something to read, or asking for it again and again with the core held.
+enum class waiting { asleep, awake };
+
+/// Where the driver has a core of its own it never sleeps: to wake it would cost the server a good part of each write,
+/// and what the server writes most in the benchmarks are marks, which are ours and not its work.
+[[nodiscard]] inline waiting how_to_wait(const placement& cores) {
+    return cores.driver ? waiting::awake : waiting::asleep;
+}
+
 class server_process {
 public:
     /// Throws when the command cannot be started. `marks` is whether it is asked to say on stderr what it notices.

@@ -1,24 +1,14 @@
 #include "stdio_measures.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string_view>
-#include <unistd.h>
 
-#include "null_peer.hpp"
+#include "messages.hpp"
 #include "stdio_client.hpp"
 
 namespace andon::bench {
 namespace {
-
-constexpr double mib = 1024.0 * 1024.0;
-
-// Where the driver has a core of its own it never sleeps: to wake it would cost the server a good part of each write,
-// and what the server writes most here are marks, which are ours and not its work.
-stdio_client::waiting how_to_wait(const placement& cores) {
-    return cores.driver ? stdio_client::waiting::awake : stdio_client::waiting::asleep;
-}
 
 class session {
 public:
@@ -32,12 +22,6 @@ public:
     std::int64_t next_id = 1;
 };
 
-void expect_echo(std::string_view line) {
-    if (line.find(echo_text) == std::string_view::npos || line.find("\"result\":") == std::string_view::npos) {
-        throw std::runtime_error("echo came back as: " + std::string(line.substr(0, 300)));
-    }
-}
-
 // Sixty-four in flight until all are answered, each exactly once. Returns the seconds that it took.
 double echo_many(session& in, std::int64_t calls) {
     constexpr std::int64_t window = 64;
@@ -46,7 +30,7 @@ double echo_many(session& in, std::int64_t calls) {
     std::string lines;
     std::vector<std::size_t> ends{0};
     for (std::int64_t i = 0; i < calls; ++i) {
-        lines += echo_call(first + i, echo_text);
+        lines += echo_call(first + i) + "\n";
         ends.push_back(lines.size());
     }
     std::vector<bool> answered(static_cast<std::size_t>(calls));
@@ -82,7 +66,7 @@ double echo_latency(session& in, int calls) {
     std::vector<double> times;
     for (int i = 0; i < calls; ++i) {
         const auto id = in.next_id++;
-        const auto line = echo_call(id, echo_text);
+        const auto line = echo_call(id) + "\n";
         std::int64_t answered = 0;
         in.client.on_response([&](const response& answer) {
             if (answer.id != id) return;
@@ -104,7 +88,7 @@ public:
     parked_calls(session& in, std::int64_t count) : in_(&in), first_(in.next_id), count_(count) {
         in.next_id += count;
         std::string lines;
-        for (std::int64_t i = 0; i < count; ++i) lines += park_call(first_ + i);
+        for (std::int64_t i = 0; i < count; ++i) lines += park_call(first_ + i) + "\n";
         std::int64_t started = 0;
         in.client.on_mark([&](const mark& said) { started += said.cancelled ? 0 : 1; });
         refuse_answers();
@@ -116,7 +100,7 @@ public:
     // Milliseconds from the first write to the last handler that noticed.
     double cancel_all() {
         std::string lines;
-        for (std::int64_t i = 0; i < count_; ++i) lines += cancel(first_ + i);
+        for (std::int64_t i = 0; i < count_; ++i) lines += cancel(first_ + i) + "\n";
         std::int64_t noticed = 0;
         std::int64_t last = 0;
         in_->client.on_mark([&](const mark& said) {
@@ -146,9 +130,6 @@ private:
     std::int64_t count_;
 };
 
-// What a server still has to do for the calls that it has started, it does in this time.
-void settle() { ::usleep(300'000); }
-
 void hold_core_for(std::int64_t nanoseconds) {
     const auto until = now_ns() + nanoseconds;
     while (now_ns() < until) continue;
@@ -158,8 +139,8 @@ void hold_core_for(std::int64_t nanoseconds) {
 // had a millisecond of quiet before it: Stop is pressed on a call that waits, not on one that is just being started.
 double cancel_latency(session& in) {
     const auto id = in.next_id++;
-    const auto call = park_call(id);
-    const auto notification = cancel(id);
+    const auto call = park_call(id) + "\n";
+    const auto notification = cancel(id) + "\n";
     bool started = false;
     std::int64_t noticed = 0;
     in.client.on_mark([&](const mark& said) {
@@ -241,14 +222,5 @@ readings measure_start(const peer& server, const placement& cores) {
     }
     return {{"start/first", median(times)}};
 }
-
-double percentile(std::vector<double> values, double share) {
-    if (values.empty()) return std::nan("");
-    std::sort(values.begin(), values.end());
-    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-    return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
-}
-
-double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 
 }  // namespace andon::bench

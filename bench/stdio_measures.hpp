@@ -1,22 +1,10 @@
 // What is measured of one server, each in a process of its own. What is on the clock is said in bench/RESULTS.md.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
+#include "readings.hpp"
 #include "server_process.hpp"
 
 namespace andon::bench {
-
-struct peer {
-    std::string name;
-    std::vector<std::string> command;
-};
-
-/// Readings by name. What cannot be measured throws, with the reason.
-using readings = std::map<std::string, double>;
 
 /// "echo/rate": calls per second with 64 in flight.
 [[nodiscard]] readings measure_echo(const peer& server, const placement& cores);
@@ -29,8 +17,5 @@ using readings = std::map<std::string, double>;
 [[nodiscard]] readings measure_crowd(const peer& server, const placement& cores);
 /// "start/first": milliseconds from starting the process to the answer to the first call.
 [[nodiscard]] readings measure_start(const peer& server, const placement& cores);
-
-[[nodiscard]] double median(std::vector<double> values);
-[[nodiscard]] double percentile(std::vector<double> values, double share);
 
 }  // namespace andon::bench

@@ -1,7 +1,9 @@
 // Calls every tool of a server such as everything_server, stops some of them in every way there is, and says what
-// became of each.
+// became of each. Or does what the official conformance suite wants of a client.
 #include <andon/client/client.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <future>
@@ -9,26 +11,42 @@
 #include <string>
 #include <vector>
 
+#include "conformance_scenarios.hpp"
+
 namespace {
 
 using andon::call_status;
 using namespace std::chrono_literals;
 
 constexpr const char* usage = R"(usage: everything_client [options] COMMAND [ARGUMENT...]
+       everything_client [options] URL
 
-Starts the MCP server COMMAND, calls its tools, cancels and times out some of the calls, and prints one line each.
+Starts the MCP server COMMAND, or connects to the one at URL (http or https), calls its tools, cancels and times out some
+of the calls, and prints one line each.
 Exit status: 0 when every call ended as it should, 1 when not, 2 for a wrong command line.
 
 Options:
   --revision R    speak only this revision of the protocol: 2024-11-05 ... 2026-07-28 (default: find out)
   --json          one JSON object a line
+  --token T       send this bearer token
+  --ca-file F     trust the certificates in F (PEM) instead of the system's
   --help          this text
+
+Environment:
+  MCP_CONFORMANCE_SCENARIO            run this client scenario of @modelcontextprotocol/conformance instead
+  MCP_CONFORMANCE_CONTEXT             what goes with it, as JSON
+  MCP_CONFORMANCE_PROTOCOL_VERSION    speak no newer revision
 )";
 
 struct settings {
     bool json = false;
     andon::client_options client{};
+    andon::http_client_options http{};
     std::vector<std::string> command;
+
+    [[nodiscard]] bool over_http() const {
+        return command.front().starts_with("http://") || command.front().starts_with("https://");
+    }
 };
 
 class report {
@@ -109,6 +127,10 @@ bool parse(int argc, char** argv, settings& given) {
                 return false;
             }
             given.client.revisions = {*which};
+        } else if (option == "--token" && i + 1 < argc) {
+            given.http.bearer_token = argv[++i];
+        } else if (option == "--ca-file" && i + 1 < argc) {
+            given.http.ca_file = argv[++i];
         } else if (option == "--") {
             ++i;
             break;
@@ -122,6 +144,29 @@ bool parse(int argc, char** argv, settings& given) {
     return !given.command.empty();
 }
 
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return value != nullptr ? value : "";
+}
+
+/// As the conformance suite starts us.
+int run_scenario(const settings& given, const std::string& scenario) {
+    andon::client_options options = given.client;
+    conformance::prepare(options);
+    const auto newest = andon::revision_from(environment("MCP_CONFORMANCE_PROTOCOL_VERSION"));
+    if (newest) std::erase_if(options.revisions, [&](andon::revision each) { return each > *newest; });
+    const std::string context = environment("MCP_CONFORMANCE_CONTEXT");
+    auto client = andon::client::connect_http(given.command.front(), given.http, options);
+    conformance::run(client, scenario,
+                     context.empty() ? andon::json::object() : andon::json::parse(context).as_object());
+    return 0;
+}
+
+andon::client connect(const settings& given) {
+    if (given.over_http()) return andon::client::connect_http(given.command.front(), given.http, given.client);
+    return andon::client::spawn({.argv = given.command}, given.client);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -132,7 +177,9 @@ int main(int argc, char** argv) try {
     settings given;
     given.client.on_sampling = sample;
     if (!parse(argc, argv, given)) return 2;
-    auto client = andon::client::spawn({.argv = given.command}, given.client);
+    const std::string scenario = environment("MCP_CONFORMANCE_SCENARIO");
+    if (given.over_http() && !scenario.empty()) return run_scenario(given, scenario);
+    auto client = connect(given);
     report told(given.json);
     run(client, told);
     return told.all_good() ? 0 : 1;

@@ -2,7 +2,7 @@
 # Measures: scripts/bench.sh [GROUP...]. One line a figure, `NAME: VALUE (bar BAR) ok` or `short`. Not part of the tests.
 . "$(dirname "$0")/lib.sh"
 
-groups=(core stdio)
+groups=(core stdio http)
 wanted=("${@:-${groups[@]}}")
 for group in "${wanted[@]}"; do
     case " ${groups[*]} " in
@@ -11,7 +11,7 @@ for group in "${wanted[@]}"; do
     esac
 done
 
-# The official SDKs that the figures over stdio stand beside. One that cannot be had is left out, and the figures say so.
+# The official SDKs that the figures over stdio and HTTP stand beside. One that cannot be had is left out, and the figures say so.
 build_peers() {
     peers/typescript/install.sh || true # it says why, and so do the figures
     peers/build.sh
@@ -19,7 +19,7 @@ build_peers() {
 
 scripts/build.sh >&2
 case " ${wanted[*]} " in
-*" stdio "*) build_peers >&2 ;;
+*" stdio "* | *" http "*) build_peers >&2 ;;
 esac
 short=0
 for group in "${wanted[@]}"; do

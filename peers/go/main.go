@@ -3,8 +3,11 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
+	"net"
+	"net/http"
 	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,11 +47,32 @@ func park(ctx context.Context, _ *mcp.CallToolRequest, args parkArgs) (*mcp.Call
 	return nil, nil, ctx.Err()
 }
 
+// serveHTTP answers quick calls with JSON and lets a disconnect cancel its call: the SDK's defaults do neither.
+func serveHTTP(server *mcp.Server, port int) error {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true}))
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "listening on http://%s/mcp\n", listener.Addr())
+	return http.Serve(listener, mux)
+}
+
 func main() {
+	port := flag.Int("http", -1, "serve Streamable HTTP on this port of 127.0.0.1, 0 for any; without it, stdio")
+	flag.Parse()
 	server := mcp.NewServer(&mcp.Implementation{Name: "andon-peer-go", Version: "1.0.0"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "echo", Description: "Sends the text back"}, echo)
 	mcp.AddTool(server, &mcp.Tool{Name: "park", Description: "Waits until it is cancelled"}, park)
-	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	var err error
+	if *port >= 0 {
+		err = serveHTTP(server, *port)
+	} else {
+		err = server.Run(context.Background(), &mcp.StdioTransport{})
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }

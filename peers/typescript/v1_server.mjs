@@ -1,9 +1,10 @@
-// A stdio server in the TypeScript SDK v1 (@modelcontextprotocol/sdk).
+// A server in the TypeScript SDK v1 (@modelcontextprotocol/sdk): on stdio, or with `--http PORT [TOOL...]` over Streamable
+// HTTP, with sessions.
+import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import * as http from './http.mjs';
 import { ask, start, text_result, tools } from './tools.mjs';
-
-const server = new McpServer({ name: 'andon-peer-typescript-v1', version: '1.0.0' });
 
 function progress_of(extra) {
     const progressToken = extra._meta?.progressToken;
@@ -15,16 +16,49 @@ function progress_of(extra) {
         });
 }
 
-for (const [name, { description, input, run }] of Object.entries(tools)) {
-    server.registerTool(name, { description, inputSchema: input }, async (args, extra) =>
-        text_result(await run(args, { signal: extra.signal, progress: progress_of(extra) }))
-    );
+function create_server() {
+    const server = new McpServer({ name: 'andon-peer-typescript-v1', version: '1.0.0' });
+
+    for (const [name, { description, input, run }] of Object.entries(tools)) {
+        if (!http.wanted(name)) continue;
+        server.registerTool(name, { description, inputSchema: input }, async (args, extra) =>
+            text_result(await run(args, { signal: extra.signal, progress: progress_of(extra) }))
+        );
+    }
+
+    if (http.wanted('ask')) {
+        server.registerTool('ask', { description: ask.description, inputSchema: ask.input }, async ({ key }, { signal }) => {
+            start(key, signal);
+            const { content } = await server.server.createMessage(ask.sampling, { signal });
+            return text_result(content.text);
+        });
+    }
+    return server;
 }
 
-server.registerTool('ask', { description: ask.description, inputSchema: ask.input }, async ({ key }, { signal }) => {
-    start(key, signal);
-    const { content } = await server.server.createMessage(ask.sampling, { signal });
-    return text_result(content.text);
-});
+// With JSON for the answers, which is quicker than a stream for each: the SDK offers either, for a whole session.
+async function serve_http() {
+    const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
+    const sessions = new Map();
 
-await server.connect(new StdioServerTransport());
+    async function open_session() {
+        const transport = new StreamableHTTPServerTransport({
+            sessionIdGenerator: randomUUID,
+            enableJsonResponse: true,
+            onsessioninitialized: id => sessions.set(id, transport),
+            onsessionclosed: id => sessions.delete(id)
+        });
+        await create_server().connect(transport);
+        return transport;
+    }
+
+    http.listen(async (request, response) => {
+        const id = request.headers['mcp-session-id'];
+        const transport = id === undefined ? await open_session() : sessions.get(id);
+        if (transport) await transport.handleRequest(request, response);
+        else response.writeHead(404).end();
+    });
+}
+
+if (http.port === undefined) await create_server().connect(new StdioServerTransport());
+else await serve_http();

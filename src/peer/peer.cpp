@@ -189,9 +189,7 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
         // Answered on the spot, which is in flight for a moment all the same: a result with the id of another request
         // would be taken for the answer to that one (RCV-10).
         const auto moment = table_->begin(scope_of(scope), direction::incoming, message.id, now);
-        if (moment.refusal == begin_refusal::duplicate_id) {
-            return refuse(message, error_code::invalid_request, to_string(moment.refusal));
-        }
+        if (!moment) return refuse(message, error_code::invalid_request, to_string(moment.refusal));
     }
     if (settings_.role == peer_role::client) {
         if (state_ == state::modern || state_ == state::probing) {
@@ -359,6 +357,13 @@ peer_step peer::expire(time_point now) {
     return fail("the server did not answer initialize in time");
 }
 
+peer_step peer::lost(std::int64_t id, std::string_view why, time_point now) {
+    const bool ours = id == (state_ == state::probing ? probe_id : initialize_id);
+    if (state_ == state::probing && ours && newest(era::legacy)) return initialize(now);
+    if ((state_ == state::probing || state_ == state::initializing) && ours) return fail(visible_text(why, 512));
+    return {};
+}
+
 std::optional<revision> peer::common(const json::value* names, era of) const noexcept {
     std::optional<revision> found;
     if (names == nullptr || !names->is_array()) return found;
@@ -385,8 +390,10 @@ peer_step peer::on_discovered(const envelope& message, time_point now) {
         return fail("the server speaks no revision that we speak: " + visible_text(json_text(*versions), 512));
     }
     const revision asked = std::exchange(speaks_, *modern);
-    if (failed && *modern == asked) return fail("the server refuses the revision that it says it speaks");
-    if (failed) {  // it is modern, but was asked in a revision that it does not speak
+    if (failed && *modern == asked && std::exchange(asked_again_, true)) {
+        return fail("the server refuses the revision that it says it speaks");
+    }
+    if (failed) {  // it is modern, but was asked in a revision that it does not speak, or changed its mind
         wake_ = now + settings_.handshake_timeout;
         return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
     }

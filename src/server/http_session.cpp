@@ -61,8 +61,9 @@ std::shared_ptr<message_stream> http_session::new_stream(message_stream_settings
     auto stream = message_stream::make(*loop_, resumable(std::move(settings), number));
     ++live_;
     streams_.emplace(number, stream);
-    stream->when_over([this, number, when_over = std::move(when_over)] {
-        stream_over(number);
+    // A handler that does not look at its cancel keeps the stream longer than the session lives.
+    stream->when_over([weak = weak_from_this(), number, when_over = std::move(when_over)] {
+        if (const auto self = weak.lock()) self->stream_over(number);
         when_over();
     });
     return stream;

@@ -17,7 +17,7 @@ namespace andon::detail {
 
 /// Its messages come by POST, each with a stream of its own for the answer; what belongs to no request goes to the
 /// stream of a GET, or waits for one. On the loop's thread.
-class http_session {
+class http_session : public std::enable_shared_from_this<http_session> {
 public:
     http_session(event_loop& loop, std::string id, std::string principal, const http_options& options);
 

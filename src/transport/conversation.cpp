@@ -53,6 +53,14 @@ void conversation::on_closed(std::string_view why) {
     close(cancel_cause::disconnect, why);
 }
 
+void conversation::on_request_lost(std::int64_t id, std::string_view why) {
+    const auto found = outgoing_.find(id);
+    if (found == outgoing_.end()) return take(peer_.lost(id, why, now()), {});
+    peer_.forget(id);  // there is nobody to be told of it
+    const auto call = found->second;
+    call->cancel(cancel_cause::disconnect, why);
+}
+
 void conversation::on_line(std::string_view line) {
     if (envelope_reader::looks_like_batch(line)) return receive_batch(line, {});
     take(peer_.receive(line, now()), {});
@@ -193,7 +201,14 @@ void conversation::tell(const outgoing_call& call, std::string_view line) {
 void conversation::give_up(outgoing_call& call) {
     const reason why = call.token_.why();  // the outcome is the caller's by now
     const std::string bytes = peer_.cancel(call.id(), why.text());
-    if (!bytes.empty() && !closed_ && call.settings_.cancellable) tell(call, bytes);
+    if (!bytes.empty() && !closed_) {
+        const bool told = call.settings_.cancellable;
+        if (!call.via_) {
+            transport_->cancel_request(call.id(), told ? bytes : std::string());
+        } else if (told) {
+            tell(call, bytes);
+        }
+    }
     outgoing_.erase(call.id());
     call.request_.finish(now());
 }

@@ -112,6 +112,8 @@ private:
     void on_line(std::string_view line) override;
     void on_line_too_long() override;
     void on_closed(std::string_view why) override;
+    void on_request_lost(std::int64_t id, std::string_view why) override;
+    void on_remark(log_level level, std::string_view text) override { log(level, text); }
     void take(peer_step step, const arrival& how);
     void start(outgoing_call& call);
     void give_up(outgoing_call& call);

@@ -245,6 +245,7 @@ void envelope_reader::parsing::check() {
         throw fault_found{error_code::invalid_request, "both a result and an error"};
     }
     envelope_.kind = envelope_.raw_result.empty() ? message_kind::error : message_kind::result;
+    envelope_.raw_params = {};  // an answer has none, whatever is called so
     if (envelope_.kind == message_kind::result && !envelope_.has_id) {
         throw fault_found{error_code::invalid_request, "a result without an id"};
     }

@@ -3,6 +3,7 @@
 
 #include "core/named_case.hpp"
 #include "peer/script.hpp"
+#include "wire/padded.hpp"
 
 namespace andon {
 namespace {
@@ -132,6 +133,20 @@ INSTANTIATE_TEST_SUITE_P(
                      {"request 5 b", R"(send {"jsonrpc":"2.0","id":5,"error":{"code":-32600,...)"},
                      {"answer 5", "silence"}}}}),
     by_name());
+
+TEST(peer_server, RCV_10_also_when_the_session_is_full) {
+    in_flight table({.max_per_session = 1});
+    const session in = table.open_session();
+    peer subject({.implementation = {{"name", "us"}}}, table, in);
+    const time_point now(std::chrono::hours(1));
+    static_cast<void>(subject.receive(
+        padded(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})"), now));
+    const peer_step first = subject.receive(padded(R"({"jsonrpc":"2.0","id":5,"method":"a"})"), now);
+    ASSERT_EQ(first.what, next_step::handle_request);
+    const peer_step second = subject.receive(padded(R"({"jsonrpc":"2.0","id":5,"method":"ping"})"), now);
+    EXPECT_EQ(second.what, next_step::send);
+    EXPECT_EQ(second.code, error_code::invalid_request) << second.bytes;
+}
 
 script_case malformed(const char* name, const std::string& message, const std::string& note) {
     return {name,

@@ -94,6 +94,15 @@ TEST(envelope, result_and_error_have_no_inside) {
     EXPECT_EQ(message->raw_request_id, "");
 }
 
+TEST(envelope, an_answer_has_no_params_whatever_is_called_so) {
+    envelope_reader reader;
+    const padded line(R"({"jsonrpc":"2.0","id":1,"params":"no object","result":{}})");
+    const envelope* const message = reader.read(line);
+    ASSERT_NE(message, nullptr) << reader.fault().message;
+    EXPECT_EQ(message->kind, message_kind::result);
+    EXPECT_EQ(message->raw_params, "");
+}
+
 TEST(envelope, MSG_3_an_id_is_kept_in_the_bytes_in_which_it_came) {
     envelope_reader reader;
     for (const std::string raw : {"1.0", "10e-1", R"("\u0061")", "-0", "9223372036854775807"}) {

@@ -12,6 +12,7 @@
 #include "andon/core/cancel_token.hpp"
 #include "andon/core/in_flight.hpp"
 #include "andon/process/process_tree.hpp"
+#include "andon/transport/http_client.hpp"
 #include "andon/transport/log.hpp"
 #include "andon/transport/transport.hpp"
 #include "andon/wire/revision.hpp"
@@ -57,6 +58,10 @@ public:
     /// started or does not speak our language.
     [[nodiscard]] static client spawn(const command& what, client_options options = {});
     [[nodiscard]] static client connect(std::unique_ptr<transport> over, client_options options = {});
+    /// Over Streamable HTTP, to a URL with http or https. Throws where there is no server, or it does not speak our
+    /// language.
+    [[nodiscard]] static client connect_http(std::string_view url, http_client_options how = {},
+                                             client_options options = {});
 
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;

@@ -111,6 +111,8 @@ public:
     /// When to call expire(), while the session is not established.
     [[nodiscard]] std::optional<time_point> next_wake() const noexcept { return wake_; }
     [[nodiscard]] peer_step expire(time_point now);
+    /// No answer to this request comes any more. Of what belongs to the handshake: it goes on, or has failed.
+    [[nodiscard]] peer_step lost(std::int64_t id, std::string_view why, time_point now);
 
     // Requests of ours. Ids are ours to choose; the first ones belong to the handshake.
 
@@ -182,6 +184,7 @@ private:
     state state_ = state::unknown;
     revision speaks_ = newest_legacy;
     std::optional<time_point> wake_;
+    bool asked_again_ = false;  // a modern server, in the same revision
     json::object their_capabilities_;
     json::object their_implementation_;
     std::string their_instructions_;

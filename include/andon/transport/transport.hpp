@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "andon/core/cancel_token.hpp"
+#include "andon/transport/log.hpp"
 
 namespace andon {
 
@@ -61,6 +63,17 @@ public:
         virtual void on_line_too_long() = 0;
         /// No line comes any more. Once.
         virtual void on_closed(std::string_view why) = 0;
+        /// No answer to this request of ours comes any more, while the others live on: over HTTP each has a stream of
+        /// its own.
+        virtual void on_request_lost(std::int64_t id, std::string_view why) {
+            static_cast<void>(id);
+            static_cast<void>(why);
+        }
+        /// Something for the log; safe to show.
+        virtual void on_remark(log_level level, std::string_view text) {
+            static_cast<void>(level);
+            static_cast<void>(text);
+        }
 
     protected:
         ~events() = default;
@@ -75,6 +88,12 @@ public:
     /// From any thread. With an owner, the line is dropped when the owner is cancelled before it left. False: the line
     /// was not taken, because too much is waiting or nobody is there.
     virtual bool send(std::string_view line, const cancel_token* owner) = 0;
+    /// On the loop's thread: nobody waits for the answer to this request of ours any more. `line` is the notification
+    /// that says so; empty where the peer is not to be told. What tells it is the transport's business (SND-3 to SND-5).
+    virtual void cancel_request(std::int64_t id, std::string_view line) {
+        static_cast<void>(id);
+        if (!line.empty()) send(line, nullptr);
+    }
     /// On the loop's thread: writes what is waiting, as far as the peer takes it at once, and says nothing more.
     virtual void close() = 0;
 };

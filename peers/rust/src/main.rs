@@ -1,12 +1,20 @@
 //! The peer that the benchmarks measure for the official Rust SDK: tools echo and park, as its own examples write them.
-use std::{error::Error, sync::LazyLock};
+use std::{
+    error::Error,
+    sync::{Arc, LazyLock},
+};
 
 use rmcp::{
     ErrorData, ServerHandler, ServiceExt,
     handler::server::{router::tool::ToolRouter, wrapper::Parameters},
     model::{ServerCapabilities, ServerConfig},
     schemars, tool, tool_handler, tool_router,
-    transport::stdio_pipes,
+    transport::{
+        stdio_pipes,
+        streamable_http_server::{
+            StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+        },
+    },
 };
 use tokio_util::sync::CancellationToken;
 
@@ -71,8 +79,26 @@ impl ServerHandler for PeerServer {
     }
 }
 
+/// Stateless, with JSON for quick calls; one server, copied for each request, is quicker than a new one each time.
+async fn serve_http(port: u16) -> Result<(), Box<dyn Error>> {
+    let server = PeerServer::new();
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
+    let service =
+        StreamableHttpService::new(move || Ok(server.clone()), Arc::new(LocalSessionManager::default()), config);
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?;
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, port] = arguments.as_slice()
+        && flag == "--http"
+    {
+        return serve_http(port.parse()?).await;
+    }
     // The SDK's own advice for a server on two pipes: faster than its stdio(), which takes a thread for every read.
     PeerServer::new().serve(stdio_pipes()).await?.waiting().await?;
     Ok(())

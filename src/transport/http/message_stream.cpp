@@ -132,7 +132,7 @@ bool message_stream::become_events() {
     if (phase_ == phase::over || listener_ == nullptr || !settings_.wants_events) return false;
     phase_ = phase::events;
     listener_->begin_events(settings_.headers);
-    if (!settings_.event_prefix.empty() && settings_.primed) {
+    if (listener_ != nullptr && !settings_.event_prefix.empty() && settings_.primed) {
         listener_->event(sse_event({}, event_id(++last_number_), settings_.retry), nullptr);
     }
     return true;

@@ -97,6 +97,21 @@ TEST(byte_stream, what_came_behind_a_handshake_that_a_write_finished_makes_the_s
     EXPECT_EQ(server.got, "early");
 }
 
+TEST(byte_stream, what_a_peer_said_before_it_left_is_read_though_nothing_can_be_sent_to_it) {
+    auto [server, client] = connected(socket_pair(), true);
+    EXPECT_EQ(client.stream.flush().what, status::would_block);
+    EXPECT_EQ(server.stream.flush().what, status::would_block);  // answers
+    client.to_send = "last words";
+    client.pump();  // finishes, and sends
+    ASSERT_TRUE(client.to_send.empty());
+    client.stream.close();
+    server.read();  // with its tickets it finds nobody there
+    EXPECT_EQ(server.got, "last words");
+    EXPECT_EQ(server.reading, status::closed);
+    EXPECT_EQ(server.stream.write("too late").what, status::failed);
+    EXPECT_EQ(server.stream.error(), "Broken pipe");
+}
+
 TEST(byte_stream, a_client_that_leaves_in_the_middle_of_the_handshake) {
     auto [server, client] = connected(socket_pair(), true);
     client.to_send = "x";

@@ -1,0 +1,63 @@
+// Servers measured beside each other: which, in what, how often, and what is printed of it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readings.hpp"
+#include "server_process.hpp"
+
+namespace andon::bench {
+
+/// The name of our own server among the peers.
+inline constexpr const char* ours = "andon";
+
+struct group {
+    std::string name;
+    readings (*measure)(const peer&, const placement&);
+    bool ours_only = false;
+};
+
+enum class relation { at_least, above, at_most, below, no_bar };
+
+/// What we read divided by what another does.
+struct comparison {
+    std::string name;
+    std::string reading;
+    std::string other;
+    relation to_bar;
+    double bar;
+    /// What is read of the other where that is not the same.
+    std::string other_reading = {};
+};
+
+/// A reading of ours alone.
+struct own_figure {
+    std::string name;
+    std::string reading;
+    double at_most;
+    std::string unit = {};
+};
+
+struct series {
+    std::string name;
+    /// Ours among them, and `baseline`: a run without figures of these two is a failure.
+    std::vector<peer> peers;
+    std::string baseline;
+    /// Starts a server once and calls it: who cannot do that is left out of everything.
+    readings (*try_out)(const peer&, const placement&);
+    std::vector<group> groups;
+    /// The group in which the driver's own limit is measured too: against this program, started with `--null-peer`.
+    std::string limited_group;
+    int (*null_peer)();
+    std::vector<comparison> comparisons;
+    std::vector<own_figure> own_figures;
+    /// What is printed of every peer below the figures, in this order, with its unit.
+    std::vector<std::pair<std::string, std::string>> units;
+};
+
+/// The whole program.
+[[nodiscard]] int run_side_by_side(const series& wanted, int argc, char** argv);
+
+}  // namespace andon::bench

@@ -1,0 +1,31 @@
+// Where an HTTP server is: its URL, taken apart, and its addresses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <sys/socket.h>
+#include <vector>
+
+namespace andon::detail {
+
+struct endpoint {
+    struct address {
+        sockaddr_storage bytes{};
+        socklen_t size = 0;
+    };
+
+    bool tls = false;
+    std::string host;       ///< without the brackets of an IPv6 address
+    std::string port;       ///<
+    std::string authority;  ///< as the header `Host` has it
+    std::string target;     ///< path and query
+    std::vector<address> addresses{};
+
+    /// Throws std::invalid_argument where it is no http or https URL.
+    [[nodiscard]] static endpoint from_url(std::string_view url);
+    /// Looks the host up, which may take its time. Throws std::runtime_error where it has no address.
+    void resolve();
+};
+
+}  // namespace andon::detail

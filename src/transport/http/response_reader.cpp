@@ -1,0 +1,178 @@
+#include "transport/http/response_reader.hpp"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "andon/core/visible_text.hpp"
+
+namespace andon::detail {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return out;
+}
+
+std::string_view view(beast::string_view text) noexcept { return {text.data(), text.size()}; }
+
+struct response_head {
+    unsigned status = 0;
+    std::string status_text;
+    std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// One message: what Beast has found is noted here.
+class message_parser final : public http::basic_parser<false> {
+public:
+    message_parser() {
+        body_limit(boost::none);
+        header_limit(std::numeric_limits<std::uint32_t>::max());  // we count ourselves, over all reads
+    }
+
+    response_head head;
+    std::string_view piece;
+
+private:
+    using error = beast::error_code;
+    using text = beast::string_view;
+
+    void on_request_impl(http::verb, text, text, int, error&) override {}
+    void on_response_impl(int code, text reason, int, error&) override {
+        head.status = static_cast<unsigned>(code);
+        head.status_text = std::to_string(code);
+        if (!reason.empty()) head.status_text += ' ' + visible_text(view(reason), 128);
+    }
+    void on_field_impl(http::field, text name, text value, error&) override {
+        head.headers.emplace_back(lower(view(name)), view(value));
+    }
+    void on_header_impl(error&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, error&) override {}
+    std::size_t on_body_impl(text body, error&) override {
+        piece = view(body);
+        return body.size();
+    }
+    void on_chunk_header_impl(std::uint64_t, text, error&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, text body, error&) override {
+        piece = view(body);
+        return body.size();
+    }
+    void on_finish_impl(error&) override {}
+};
+
+}  // namespace
+
+class response_reader::parsing {
+public:
+    explicit parsing(std::size_t longest_head) : longest_head_(longest_head) { parser_.emplace(); }
+
+    void add(std::string_view bytes) {
+        begun = begun || !bytes.empty();
+        waiting_.erase(0, std::exchange(parsed_, 0));
+        waiting_ += bytes;
+    }
+    [[nodiscard]] step next();
+    [[nodiscard]] step finish();
+
+    [[nodiscard]] const response_head& head() const noexcept { return parser_->head; }
+    [[nodiscard]] std::string_view piece() const noexcept { return parser_->piece; }
+    [[nodiscard]] bool reusable() const noexcept {
+        return parser_->is_done() && parser_->keep_alive() && parsed_ == waiting_.size();
+    }
+
+    bool begun = false;
+    std::string error;
+
+private:
+    step fail(std::string why) {
+        error = std::move(why);
+        return step::failed;
+    }
+    void put(beast::error_code& failed) {
+        const bool in_head = !parser_->is_header_done();
+        parser_->piece = {};
+        const std::size_t taken =
+            parser_->put(boost::asio::buffer(waiting_.data() + parsed_, waiting_.size() - parsed_), failed);
+        parsed_ += taken;
+        if (in_head) head_ += taken;
+    }
+
+    std::size_t longest_head_;
+    std::optional<message_parser> parser_;
+    std::string waiting_;     // what has come and is not handed out yet
+    std::size_t parsed_ = 0;  // of it
+    std::size_t head_ = 0;    // bytes that came before the body
+    bool head_told_ = false;
+};
+
+response_reader::step response_reader::parsing::next() {
+    for (;;) {
+        if (!error.empty()) return step::failed;
+        if (head_told_ && parser_->is_done()) return step::end;
+        if (parsed_ == waiting_.size()) return step::more;
+        beast::error_code failed;
+        put(failed);
+        // Of what has no end, a line of the head or what stands between two chunks, Beast wants to see all again.
+        if (head_ + (failed ? waiting_.size() - parsed_ : 0) > longest_head_) return fail("its head has no end");
+        if (failed == http::error::need_more) return step::more;
+        if (failed) return fail("it is no HTTP: " + failed.message());
+        if (!head_told_ && parser_->is_header_done()) {
+            const unsigned status = head().status;
+            if (status == 101) return fail("it speaks another protocol from here on");
+            if (status >= 100 && status < 200) {
+                parser_.emplace();
+                continue;
+            }
+            head_told_ = true;
+            return step::head;
+        }
+        if (!piece().empty()) return step::body;
+    }
+}
+
+response_reader::step response_reader::parsing::finish() {
+    if (!error.empty()) return step::failed;
+    if (!head_told_) return fail("the connection ended before its head");
+    beast::error_code failed;
+    if (!parser_->is_done()) parser_->put_eof(failed);
+    return failed ? fail("the connection ended in the middle of it") : step::end;
+}
+
+response_reader::response_reader(std::size_t longest_head) : parsing_(std::make_unique<parsing>(longest_head)) {}
+response_reader::~response_reader() = default;
+
+void response_reader::add(std::string_view bytes) { parsing_->add(bytes); }
+response_reader::step response_reader::next() { return parsing_->next(); }
+response_reader::step response_reader::finish() { return parsing_->finish(); }
+
+bool response_reader::begun() const noexcept { return parsing_->begun; }
+unsigned response_reader::status() const noexcept { return parsing_->head().status; }
+const std::string& response_reader::status_text() const noexcept { return parsing_->head().status_text; }
+
+std::string_view response_reader::header(std::string_view name) const noexcept {
+    for (const auto& [each, value] : parsing_->head().headers) {
+        if (each == name) return value;
+    }
+    return {};
+}
+
+std::string response_reader::media_type() const {
+    std::string_view type = header("content-type");
+    type = type.substr(0, type.find(';'));
+    while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.remove_suffix(1);
+    return lower(type);
+}
+
+bool response_reader::reusable() const noexcept { return parsing_->reusable(); }
+std::string_view response_reader::piece() const noexcept { return parsing_->piece(); }
+const std::string& response_reader::error() const noexcept { return parsing_->error; }
+
+}  // namespace andon::detail
