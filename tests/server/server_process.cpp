@@ -31,13 +31,17 @@ void close(int& fd) {
     fd = -1;
 }
 
-pid_t spawn(int in, int out, int err, std::vector<std::string> environment) {
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& each : texts) pointers.push_back(each.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+pid_t spawn(int in, int out, int err, std::vector<std::string> environment, std::vector<std::string> arguments) {
     for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
-    std::vector<char*> environment_pointers;
-    for (std::string& each : environment) environment_pointers.push_back(each.data());
-    environment_pointers.push_back(nullptr);
-    std::string program = ANDON_EVERYTHING_SERVER;
-    std::array<char*, 2> arguments{program.data(), nullptr};
+    const std::string program = ANDON_EVERYTHING_SERVER;
+    arguments.insert(arguments.begin(), program);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
@@ -51,8 +55,8 @@ pid_t spawn(int in, int out, int err, std::vector<std::string> environment) {
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t pid = -1;
-    const int failed =
-        ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments.data(), environment_pointers.data());
+    const int failed = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers_to(arguments).data(),
+                                     pointers_to(environment).data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0) throw std::system_error(failed, std::generic_category(), program);
@@ -109,7 +113,9 @@ std::string with_key(std::string_view key, std::string_view raw_members) {
     return arguments += '}';
 }
 
-server_process::server_process(revision speaks, const std::vector<std::string>& environment) : speaks_(speaks) {
+server_process::server_process(revision speaks, const std::vector<std::string>& environment,
+                               const std::vector<std::string>& arguments)
+    : speaks_(speaks) {
     // That nobody reads is an error of write() here, and not the end of the tests.
     static const auto ignored [[maybe_unused]] = ::signal(SIGPIPE, SIG_IGN);
     std::array<int, 2> in = make_pipe();
@@ -117,7 +123,7 @@ server_process::server_process(revision speaks, const std::vector<std::string>& 
     std::array<int, 2> err = make_pipe();
     std::vector<std::string> with_marks(environment);
     with_marks.emplace_back("ANDON_MARKS=1");
-    pid_ = spawn(in[0], out[1], err[1], std::move(with_marks));
+    pid_ = spawn(in[0], out[1], err[1], std::move(with_marks), arguments);
     pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
     ::close(in[0]);
     ::close(out[1]);

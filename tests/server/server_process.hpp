@@ -46,7 +46,8 @@ constexpr long kibibytes(long bound) { return sanitized ? std::numeric_limits<lo
 /// Started with posix_spawn and not as a process_tree: that would itself end what the server leaves behind.
 class server_process {
 public:
-    explicit server_process(revision speaks, const std::vector<std::string>& environment = {});
+    explicit server_process(revision speaks, const std::vector<std::string>& environment = {},
+                            const std::vector<std::string>& arguments = {});
     server_process(const server_process&) = delete;
     server_process& operator=(const server_process&) = delete;
     ~server_process();

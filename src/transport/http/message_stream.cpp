@@ -210,7 +210,8 @@ void message_stream::attach(http_connection& listener) {
 }
 
 bool message_stream::resume(http_connection& listener, std::uint64_t last_seen) {
-    if (last_seen > last_number_) return false;
+    // Before its first event the stream has no id that anybody could have been given.
+    if (phase_ == phase::undecided || last_seen > last_number_) return false;
     const std::uint64_t oldest = kept_.empty() ? last_number_ + 1 : kept_.front().number;
     if (last_seen + 1 < oldest) return false;
     replay(listener, last_seen);
