@@ -255,10 +255,19 @@ void http_front::post_modern(passing& one, const envelope& message) {
     if (const std::string wrong = header_mismatch(one, message); !wrong.empty()) {
         return refuse(one, 400, error_code::header_mismatch, wrong, message.raw_id);
     }
-    std::string client;
-    if (!count_in(one, client)) return;
     message_stream_settings settings = settings_of(one, message);
     settings.modern = true;
+    if (message.method == "subscriptions/listen" && !settings.wants_events) {
+        if (options_.json_only) {
+            return refuse(one, 404, error_code::method_not_found,
+                          "Method not found: this server answers nothing in events, and so it has no subscriptions",
+                          message.raw_id);
+        }
+        return refuse(one, 406, error_code::invalid_request, "Not Acceptable: Accept must list text/event-stream",
+                      message.raw_id);
+    }
+    std::string client;
+    if (!count_in(one, client)) return;
     const auto stream = message_stream::make(facilities_->around->loop, std::move(settings));
     stream->when_over([this, client = std::move(client)] { count_out(client); });
     stream->attach(one.from);
