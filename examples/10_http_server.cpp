@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
 
     // A coroutine: ten thousand clients that wait cost no thread.
     server.tool("wait", "Waits until it is told to stop", [](andon::call& call) -> andon::async<std::string> {
+        call.progress(1, 2, "waiting");
         co_await call.async_sleep_for(std::chrono::hours(1));
         co_return "nobody stopped me";
     });
@@ -19,7 +20,6 @@ int main(int argc, char** argv) {
     // Only for those who know the secret; each principal is out of the others' reach.
     if (const char* const secret = std::getenv("SECRET")) options.verify = andon::static_tokens({{secret, "me"}});
 
-    server.serve_http(options, [](std::uint16_t port) {
-        std::cerr << "listening on http://127.0.0.1:" << port << "/mcp\n";
-    });
+    server.serve_http(options,
+                      [](std::uint16_t port) { std::cerr << "listening on http://127.0.0.1:" << port << "/mcp\n"; });
 }

@@ -1,6 +1,8 @@
 #include "server/http_front.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <stdexcept>
 
 #include "andon/core/visible_text.hpp"
@@ -386,20 +388,19 @@ void http_front::post_batch(passing& one) {
 }
 
 /// Without sessions: a cancel finds its request by the principal, who must have one of that id and no more (HTTP-4).
-void http_front::cancel_alone(const passing& one, const envelope& message) {
+const session* http_front::scope_of_cancelled(const passing& one, const envelope& message) const {
     std::string storage;
     const auto id = id_from_json(message.raw_request_id, storage);
-    if (one.principal.empty() || !id) return;
-    const std::string key = text_key(one.principal, *id);
-    if (alone_.count(key) != 1) return;
-    const std::string why = string_from_json(message.raw_reason).value_or("");
-    facilities_->around->table.cancel({alone_.find(key)->second, direction::incoming, *id}, cancel_cause::peer, why,
-                                      now());
+    if (one.principal.empty() || !id) return nullptr;
+    const auto [first, last] = alone_.equal_range(text_key(one.principal, *id));
+    return first != last && std::next(first) == last ? first->second : nullptr;
 }
 
 void http_front::post_alone(passing& one, const envelope& message, revision speaks) {
     if (message.kind != message_kind::request) {
-        if (message.method == "notifications/cancelled") cancel_alone(one, message);
+        if (message.method == "notifications/cancelled") {
+            stateless_->talk().receive(message, {.scope = {.in = scope_of_cancelled(one, message)}, .reply = {}});
+        }
         return one.from.respond(202, {}, {});
     }
     std::string client;
@@ -411,13 +412,13 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
     std::string key;
     if (!one.principal.empty()) {
         key = text_key(one.principal, message.id);
-        alone_.emplace(key, scope);
+        alone_.emplace(key, stream->scope());
     }
     stream->when_over([this, client = std::move(client), key, scope] {
         count_out(client);
         const auto [first, last] = alone_.equal_range(key);
         for (auto each = first; each != last; ++each) {
-            if (each->second == scope) {
+            if (each->second->id() == scope) {
                 alone_.erase(each);
                 return;
             }

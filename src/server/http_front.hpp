@@ -56,7 +56,7 @@ private:
     void post_in_session(passing& one, const std::shared_ptr<http_session>& session, const envelope& message,
                          std::string headers);
     void post_alone(passing& one, const envelope& message, revision speaks);
-    void cancel_alone(const passing& one, const envelope& message);
+    [[nodiscard]] const session* scope_of_cancelled(const passing& one, const envelope& message) const;
     void begin_session(passing& one, const envelope& message);
     void get(passing& one);
     void remove(passing& one);
@@ -84,7 +84,7 @@ private:
     std::unordered_map<std::string, std::shared_ptr<http_session>> sessions_;
     std::unordered_map<std::string, std::size_t> clients_;  // requests and streams of each
     /// Without sessions, by principal and id (HTTP-4).
-    std::unordered_multimap<std::string, session_id> alone_;
+    std::unordered_multimap<std::string, const session*> alone_;
     bool leaving_ = false;
 };
 

@@ -1,11 +1,16 @@
 // Each example is a program that somebody will copy: here each is started, called, and stopped.
 #include <andon/client/client.hpp>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <future>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <poll.h>
 #include <string>
+#include <unistd.h>
 
 namespace andon {
 namespace {
@@ -105,6 +110,34 @@ TEST(examples, nested_sampling) {
         auto client = start("07_nested_sampling", options);
         EXPECT_EQ(text_of(client.call_tool("summarize", {{"text", "..."}})), "In short: it is short.");
     }
+}
+
+/// Reads what the command writes to standard error until `text` is there; gives all of it.
+std::string read_until(const process_tree& tree, const std::string& text) {
+    std::string read;
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (read.find(text) == std::string::npos || read.back() != '\n') {
+        pollfd ready{tree.err(), POLLIN, 0};
+        if (std::chrono::steady_clock::now() > until || ::poll(&ready, 1, 1'000) < 0) break;
+        std::array<char, 4'096> piece{};
+        const ssize_t got = ::read(tree.err(), piece.data(), piece.size());
+        if (got > 0) read.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    return read;
+}
+
+TEST(examples, http_server) {
+    const auto tree = process_tree::start({.argv = {std::string(ANDON_EXAMPLES) + "/10_http_server"}},
+                                          {.in = stdio::null, .out = stdio::null, .err = stdio::pipe});
+    const std::string said = read_until(tree, "/mcp");
+    const std::size_t url = said.find("http://");
+    ASSERT_NE(url, std::string::npos) << said;
+    auto client = client::connect_http(std::string_view(said).substr(url, said.find('\n', url) - url));
+    std::promise<void> waiting;
+    auto pending = client.call_tool("wait", {}, {.on_progress = [&](const progress_update&) { waiting.set_value(); }});
+    ASSERT_EQ(waiting.get_future().wait_for(patience), std::future_status::ready);
+    EXPECT_TRUE(pending.cancel("enough"));
+    EXPECT_THAT(read_until(tree, "cancelled: "), testing::HasSubstr("cancelled: disconnect"));
 }
 
 }  // namespace

@@ -157,19 +157,25 @@ void server_process::take_in(int& fd, std::string& partial, std::vector<std::str
     partial.erase(0, begin);
 }
 
-void server_process::pump(int limit_ms, bool also_writable) {
+bool server_process::pump(int limit_ms, bool also_writable) {
     std::array<pollfd, 4> all{{{reads_output_ ? out_ : -1, POLLIN, 0},
                                {err_, POLLIN, 0},
                                {exited_ ? -1 : pidfd_, POLLIN, 0},
                                {also_writable ? in_ : -1, POLLOUT, 0}}};
-    if (::poll(all.data(), all.size(), limit_ms) <= 0) return;
+    if (::poll(all.data(), all.size(), limit_ms) <= 0) return false;
     if (all[0].revents != 0) take_in(out_, partial_line_, lines_);
     if (all[1].revents != 0) take_in(err_, partial_log_, log_);
     taken_.resize(lines_.size());
-    if (all[2].revents == 0) return;
+    if (all[2].revents == 0) return true;
     siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0) return;
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0) return true;
     exited_ = exit_status{info.si_code != CLD_EXITED, info.si_status};
+    return true;
+}
+
+void server_process::catch_up() {
+    while (pump(0, false)) {
+    }
 }
 
 std::string server_process::all_heard() const {
@@ -292,7 +298,8 @@ std::string server_process::mark(std::string_view what, std::string_view key) {
     return found->substr(prefix.size());
 }
 
-bool server_process::marked(std::string_view what, std::string_view key) const {
+bool server_process::marked(std::string_view what, std::string_view key) {
+    catch_up();
     const std::string prefix = mark_prefix(what, key);
     return count(log_, 0, [&](const std::string& line) { return line.compare(0, prefix.size(), prefix) == 0; }) > 0;
 }
@@ -310,7 +317,8 @@ std::string server_process::logged(std::string_view text) {
     return *found;
 }
 
-int server_process::times_logged(std::string_view text) const {
+int server_process::times_logged(std::string_view text) {
+    catch_up();
     return count(log_, 0, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 

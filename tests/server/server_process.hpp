@@ -96,10 +96,10 @@ public:
 
     /// Waits for `@what key`; the words behind it.
     std::string mark(std::string_view what, std::string_view key);
-    [[nodiscard]] bool marked(std::string_view what, std::string_view key) const;
+    [[nodiscard]] bool marked(std::string_view what, std::string_view key);
     /// Waits for a line of the log that has the text.
     std::string logged(std::string_view text);
-    [[nodiscard]] int times_logged(std::string_view text) const;
+    [[nodiscard]] int times_logged(std::string_view text);
 
     // The process.
 
@@ -111,7 +111,10 @@ public:
 
 private:
     [[nodiscard]] std::size_t find_untaken(std::string_view raw_id) const;
-    void pump(int limit_ms, bool also_writable);
+    /// False: nothing came within the time.
+    bool pump(int limit_ms, bool also_writable);
+    /// Takes in what was written before now.
+    void catch_up();
     void take_in(int& fd, std::string& partial, std::vector<std::string>& whole);
     [[nodiscard]] std::string all_heard() const;
 

@@ -83,11 +83,15 @@ void http_connection::close(std::string_view why) {
     closed_ = true;
     const auto self = shared_from_this();
     timer_.clear();
-    watch_.reset();
-    stream_.close();
     if (const auto who = std::exchange(answering_, nullptr)) who->on_disconnected();
     close_scope(cancel_cause::disconnect, why);
     owner_->on_closed(*this);
+    // Handlers that wait on this thread were told by work that was posted just now. Closing a socket takes longer than
+    // all of it, and can wait.
+    loop_->post([self] {
+        self->watch_.reset();
+        self->stream_.close();
+    });
 }
 
 // Reading.
@@ -97,6 +101,7 @@ void http_connection::read_later() {
 }
 
 void http_connection::on_readable() {
+    if (closed_) return;
     const auto self = shared_from_this();
     constexpr int at_once = 16;  // one client that never stops sending must not hold up the others
     for (int i = 0; i < at_once && !closed_; ++i) {
@@ -286,6 +291,7 @@ void http_connection::write_later() {
     active_ = now();
     arm();
     watch_->when(event_loop::readiness::writable, [this] {
+        if (closed_) return;
         const auto self = shared_from_this();
         blocked_ = false;
         active_ = now();

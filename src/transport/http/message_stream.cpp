@@ -175,6 +175,9 @@ void message_stream::deliver_answer(std::string_view line, int code) {
 
 void message_stream::deliver_nothing() {
     if (phase_ == phase::over) return;
+    if (phase_ == phase::undecided && !settings_.wants_json && !settings_.modern && !settings_.raw_id.empty()) {
+        static_cast<void>(become_events());
+    }
     const bool in_events = phase_ == phase::events;
     const std::string cancelled =
         settings_.raw_id.empty() || settings_.modern
