@@ -82,7 +82,8 @@ void http_front::leave(std::string_view why) {
         connection.close_scope(cancel_cause::shutdown, why);
     });
     for (const auto& [key, scope] : std::unordered_multimap(alone_)) {
-        facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why, now());
+        facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why,
+                                                  std::chrono::steady_clock::now());
     }
     stateless_->close(cancel_cause::shutdown, why);
 }
@@ -270,10 +271,19 @@ void http_front::post_modern(passing& one, const envelope& message) {
     if (const std::string wrong = header_mismatch(one, message); !wrong.empty()) {
         return refuse(one, 400, error_code::header_mismatch, wrong, message.raw_id);
     }
-    auto counts = count_in(one);
-    if (!counts) return;
     message_stream_settings settings = settings_of(one, message);
     settings.modern = true;
+    if (message.method == "subscriptions/listen" && !settings.wants_events) {
+        if (options_.json_only) {
+            return refuse(one, 404, error_code::method_not_found,
+                          "Method not found: this server answers nothing in events, and so it has no subscriptions",
+                          message.raw_id);
+        }
+        return refuse(one, 406, error_code::invalid_request, "Not Acceptable: Accept must list text/event-stream",
+                      message.raw_id);
+    }
+    auto counts = count_in(one);
+    if (!counts) return;
     const auto stream = message_stream::make(facilities_->around->loop, std::move(settings));
     stream->when_over([this, counts = std::move(*counts)] { count_out(counts); });
     stream->attach(one.from);

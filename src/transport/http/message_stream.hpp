@@ -111,7 +111,6 @@ private:
     void keep_event(std::string_view line, const cancel_token* owner);
     [[nodiscard]] std::string event_id(std::uint64_t number) const;
     [[nodiscard]] int status_of(int code) const noexcept;
-    void wait_for_return();
     void on_quiet() override;
     void on_disconnected() override;
 
