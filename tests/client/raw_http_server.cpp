@@ -61,6 +61,11 @@ void raw_http_connection::close() {
     if (fd_ >= 0) ::shutdown(fd_, SHUT_RDWR);
 }
 
+void raw_http_connection::end() {
+    const std::lock_guard lock(mutex_);
+    if (fd_ >= 0) ::shutdown(fd_, SHUT_WR);
+}
+
 void raw_http_connection::reset() {
     const std::lock_guard lock(mutex_);
     sockaddr nobody{};

@@ -31,6 +31,8 @@ public:
     bool write(std::string_view bytes);
     /// The server's end of it; the client sees it at once, even before it is done with what was written.
     void close();
+    /// The server's end alone: it could go on reading.
+    void end();
     /// So that the client sees a reset.
     void reset();
     /// Waits until the client has closed it.
