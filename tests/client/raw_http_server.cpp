@@ -174,9 +174,10 @@ raw_http_server::~raw_http_server() {
 void raw_http_server::wake() const { EXPECT_EQ(::write(wake_write_, "x", 1), 1); }
 
 void raw_http_server::stop_accepting() {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     accepting_ = false;
     wake();
+    changed_.wait(lock, [&] { return !looks_for_new_; });
 }
 
 void raw_http_server::go_on_accepting() {
@@ -193,6 +194,8 @@ void raw_http_server::run() {
         {
             const std::lock_guard lock(mutex_);
             if (leaving_) return;
+            looks_for_new_ = accepting_;
+            changed_.notify_all();
             ready.push_back({accepting_ ? listener_ : -1, POLLIN, 0});
         }
         for (const auto& each : all) {

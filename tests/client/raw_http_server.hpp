@@ -135,6 +135,7 @@ private:
     std::vector<std::string> deleted_;
     int accepted_ = 0;
     bool accepting_ = true;
+    bool looks_for_new_ = true;  // the server's thread: what it made of that
     bool leaving_ = false;
     std::atomic<bool> listened_to_ = false;
     std::thread thread_;
