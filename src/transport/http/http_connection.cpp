@@ -232,7 +232,8 @@ bool http_connection::event(std::string_view framed, const cancel_token* of) {
         case outbox::queued::yes:
         case outbox::queued::wake: break;
     }
-    active_ = now();
+    // While the client reads nothing, that there is more for it changes nothing.
+    if (!blocked_) active_ = now();
     flush();
     return true;
 }
