@@ -30,7 +30,7 @@ async function tick_until_done({ ms, tick_ms }, progress, options) {
 }
 
 const key = z.string().default('').describe('Names the call in the marks on stderr');
-const ms = z.number().int().nonnegative().describe('Milliseconds in all');
+export const ms = z.number().int().nonnegative().describe('Milliseconds in all');
 const tick_ms = z.number().int().positive().default(100).describe('Milliseconds from one progress to the next');
 
 export const tools = {

@@ -1,10 +1,13 @@
 // A server in the TypeScript SDK v1 (@modelcontextprotocol/sdk): on stdio, or with `--http PORT [TOOL...]` over Streamable
-// HTTP, with sessions.
+// HTTP, with sessions. With ANDON_EVENTS=1 it answers in events there, which can be resumed.
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import * as http from './http.mjs';
-import { ask, start, text_result, tools } from './tools.mjs';
+import { ask, ms, start, text_result, tools } from './tools.mjs';
+
+const in_events = process.env.ANDON_EVENTS === '1';
 
 function progress_of(extra) {
     const progressToken = extra._meta?.progressToken;
@@ -33,18 +36,28 @@ function create_server() {
             return text_result(content.text);
         });
     }
+    if (in_events) {
+        server.registerTool('cut', { description: 'Cuts its stream, and answers later', inputSchema: { ms } }, async (args, extra) => {
+            extra.closeSSEStream?.();
+            await setTimeout(args.ms);
+            return text_result('after the cut');
+        });
+    }
     return server;
 }
 
 // With JSON for the answers, which is quicker than a stream for each: the SDK offers either, for a whole session.
 async function serve_http() {
     const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
+    const { InMemoryEventStore } = await import('@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js');
     const sessions = new Map();
 
     async function open_session() {
         const transport = new StreamableHTTPServerTransport({
             sessionIdGenerator: randomUUID,
-            enableJsonResponse: true,
+            enableJsonResponse: !in_events,
+            eventStore: in_events ? new InMemoryEventStore() : undefined,
+            retryInterval: 50,
             onsessioninitialized: id => sessions.set(id, transport),
             onsessionclosed: id => sessions.delete(id)
         });

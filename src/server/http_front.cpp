@@ -1,7 +1,6 @@
 #include "server/http_front.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <stdexcept>
 
@@ -14,8 +13,6 @@ namespace {
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view well_known = "/.well-known/oauth-protected-resource";
 constexpr std::string_view allowed_methods = "Allow: GET, POST, DELETE\r\n";
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// What the stateless requests' session would send without being asked: there is nobody to send it to.
 class no_transport final : public transport {
@@ -85,7 +82,8 @@ void http_front::leave(std::string_view why) {
         connection.close_scope(cancel_cause::shutdown, why);
     });
     for (const auto& [key, scope] : std::unordered_multimap(alone_)) {
-        facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why, now());
+        facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why,
+                                                  std::chrono::steady_clock::now());
     }
     stateless_->close(cancel_cause::shutdown, why);
 }
@@ -273,10 +271,19 @@ void http_front::post_modern(passing& one, const envelope& message) {
     if (const std::string wrong = header_mismatch(one, message); !wrong.empty()) {
         return refuse(one, 400, error_code::header_mismatch, wrong, message.raw_id);
     }
-    auto counts = count_in(one);
-    if (!counts) return;
     message_stream_settings settings = settings_of(one, message);
     settings.modern = true;
+    if (message.method == "subscriptions/listen" && !settings.wants_events) {
+        if (options_.json_only) {
+            return refuse(one, 404, error_code::method_not_found,
+                          "Method not found: this server answers nothing in events, and so it has no subscriptions",
+                          message.raw_id);
+        }
+        return refuse(one, 406, error_code::invalid_request, "Not Acceptable: Accept must list text/event-stream",
+                      message.raw_id);
+    }
+    auto counts = count_in(one);
+    if (!counts) return;
     const auto stream = message_stream::make(facilities_->around->loop, std::move(settings));
     stream->when_over([this, counts = std::move(*counts)] { count_out(counts); });
     stream->attach(one.from);
@@ -367,12 +374,7 @@ void http_front::post_in_session(passing& one, const std::shared_ptr<http_sessio
     settings.primed = talk.protocol().established() && talk.protocol().speaks() >= revision::v2025_11_25;
     const auto stream =
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
-    if (options_.abandon_after) {
-        stream->when_abandoned(*options_.abandon_after, [this, scope = talk.id(), id = request_id(message.id)] {
-            facilities_->around->table.cancel({scope, direction::incoming, id}, cancel_cause::disconnect,
-                                              "the client did not come back", now());
-        });
-    }
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     talk.receive(message, {.scope = {}, .reply = stream});
 }
@@ -390,6 +392,7 @@ void http_front::post_batch(passing& one) {
     settings.wants_json = one.takes.json;
     const auto stream =
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     session->talk().talk().receive_batch(one.request.body, {.scope = {}, .reply = stream});
 }
@@ -412,9 +415,8 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
     }
     auto counts = count_in(one);
     if (!counts) return;
-    in_flight& table = facilities_->around->table;
     const auto stream = message_stream::make(facilities_->around->loop, settings_of(one, message));
-    stream->keep(table.open_session());
+    stream->keep(facilities_->around->table.open_session());
     const session_id scope = stream->scope()->id();
     std::string key = text_key(one.principal, message.id);
     alone_.emplace(key, stream->scope());
@@ -428,11 +430,7 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
             }
         }
     });
-    if (options_.abandon_after) {
-        stream->when_abandoned(*options_.abandon_after, [&table, scope] {
-            table.cancel_session(scope, cancel_cause::disconnect, "the client did not come back", now());
-        });
-    }
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     stateless_->talk().receive(message, {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream});
 }

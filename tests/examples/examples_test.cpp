@@ -112,32 +112,46 @@ TEST(examples, nested_sampling) {
     }
 }
 
-/// Reads what the command writes to standard error until `text` is there; gives all of it.
-std::string read_until(const process_tree& tree, const std::string& text) {
+/// Reads what a command writes until `text` is there; gives all of it.
+std::string read_until(int from, const std::string& text) {
     std::string read;
     const auto until = std::chrono::steady_clock::now() + patience;
     while (read.find(text) == std::string::npos || read.back() != '\n') {
-        pollfd ready{tree.err(), POLLIN, 0};
+        pollfd ready{from, POLLIN, 0};
         if (std::chrono::steady_clock::now() > until || ::poll(&ready, 1, 1'000) < 0) break;
         std::array<char, 4'096> piece{};
-        const ssize_t got = ::read(tree.err(), piece.data(), piece.size());
+        const ssize_t got = ::read(from, piece.data(), piece.size());
         if (got > 0) read.append(piece.data(), static_cast<std::size_t>(got));
     }
     return read;
 }
 
+std::string url_in(const std::string& said) {
+    const std::size_t url = said.find("http://");
+    EXPECT_NE(url, std::string::npos) << said;
+    return url == std::string::npos ? "" : said.substr(url, said.find('\n', url) - url);
+}
+
 TEST(examples, http_server) {
     const auto tree = process_tree::start({.argv = {std::string(ANDON_EXAMPLES) + "/10_http_server"}},
                                           {.in = stdio::null, .out = stdio::null, .err = stdio::pipe});
-    const std::string said = read_until(tree, "/mcp");
-    const std::size_t url = said.find("http://");
-    ASSERT_NE(url, std::string::npos) << said;
-    auto client = client::connect_http(std::string_view(said).substr(url, said.find('\n', url) - url));
+    auto client = client::connect_http(url_in(read_until(tree.err(), "/mcp")));
     std::promise<void> waiting;
     auto pending = client.call_tool("wait", {}, {.on_progress = [&](const progress_update&) { waiting.set_value(); }});
     ASSERT_EQ(waiting.get_future().wait_for(patience), std::future_status::ready);
     EXPECT_TRUE(pending.cancel("enough"));
-    EXPECT_THAT(read_until(tree, "cancelled: "), testing::HasSubstr("cancelled: disconnect"));
+    EXPECT_THAT(read_until(tree.err(), "cancelled: "), testing::HasSubstr("cancelled: disconnect"));
+}
+
+TEST(examples, http_client) {
+    const auto server = process_tree::start({.argv = {std::string(ANDON_EXAMPLES) + "/10_http_server"}},
+                                            {.in = stdio::null, .out = stdio::null, .err = stdio::pipe});
+    const std::string url = url_in(read_until(server.err(), "/mcp"));
+    const auto client = process_tree::start({.argv = {std::string(ANDON_EXAMPLES) + "/11_http_client", url}},
+                                            {.in = stdio::null, .out = stdio::pipe, .err = stdio::inherit});
+    EXPECT_EQ(read_until(client.out(), "cancelled"),
+              "the server speaks 2026-07-28\nat work: waiting\ncancelled: the user pressed Stop\n");
+    EXPECT_THAT(read_until(server.err(), "cancelled: "), testing::HasSubstr("cancelled: disconnect"));
 }
 
 }  // namespace

@@ -1,40 +1,17 @@
 // Our client against servers in the official TypeScript SDKs: they are stopped, timed out and left.
 #include <andon/client/client.hpp>
 #include <boost/json/serialize.hpp>
-#include <condition_variable>
 #include <filesystem>
 #include <future>
 #include <gtest/gtest.h>
-#include <mutex>
 
 #include "core/named_case.hpp"
+#include "interop/marks.hpp"
 
 namespace andon {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto patience = 30s;
-const std::string peers = ANDON_PEERS;
-
-/// What a server writes to standard error, as somebody waits for it.
-class marks {
-public:
-    void add(std::string_view piece) {
-        const std::lock_guard lock(mutex_);
-        text_ += piece;
-        changed_.notify_all();
-    }
-    [[nodiscard]] bool wait_for(const std::string& mark) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, patience, [&] { return text_.find(mark + ' ') != std::string::npos; });
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::string text_;
-};
 
 struct server_case {
     std::string name;
@@ -58,10 +35,6 @@ protected:
     }
     marks marks_;
 };
-
-std::string text_of(const call_outcome& outcome) {
-    return std::string(outcome.result.at("content").at(0).at("text").as_string());
-}
 
 TEST_P(typescript_server, is_found_to_speak_its_revision_and_answers) {
     auto client = start();

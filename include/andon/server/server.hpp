@@ -84,6 +84,9 @@ public:
     bool remove_prompt(std::string_view name);
     bool remove_resource(std::string_view uri);
 
+    /// Tells the clients that have subscribed to it. From any thread.
+    void resource_changed(std::string_view uri);
+
     /// Around every tool call, on its handler's thread; both can ask the call whether it is cancelled (REG-5). What
     /// `before` throws is the answer, and the handler does not run. `after` comes however the handler ended; what it
     /// throws is the answer, unless the handler threw.

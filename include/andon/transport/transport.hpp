@@ -37,6 +37,8 @@ public:
     reply_path& operator=(const reply_path&) = delete;
     virtual ~reply_path() = default;
 
+    /// A request that is answered here was let in. Before any other call for it.
+    virtual void request_began(const cancel_token& /*request*/) {}
     /// As transport::send().
     virtual bool send(std::string_view line, const cancel_token* owner) = 0;
     /// The last: `code` is that of an error, 0 where it is none.

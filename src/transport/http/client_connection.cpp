@@ -131,7 +131,9 @@ void client_connection::write() {
         written_ += wrote.bytes;
         exchange_->phase_ = exchange::phase::sending;
     }
-    if (written_ == bytes.size()) exchange_->phase_ = exchange::phase::sent;
+    if (written_ < bytes.size() || exchange_->phase_ == exchange::phase::sent) return;
+    exchange_->phase_ = exchange::phase::sent;
+    exchange_->sent_at_ = now();
 }
 
 void client_connection::watch() {

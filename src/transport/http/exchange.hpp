@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "andon/core/time.hpp"
 #include "transport/http/response_reader.hpp"
 
 namespace andon::detail {
@@ -61,6 +62,8 @@ public:
 
     void abandon();
     [[nodiscard]] phase where() const noexcept { return phase_; }
+    /// Once it is `sent`.
+    [[nodiscard]] time_point sent_at() const noexcept { return sent_at_; }
 
 private:
     friend class client_connection;
@@ -70,6 +73,7 @@ private:
     request request_;
     listener* listener_;
     phase phase_ = phase::queued;
+    time_point sent_at_{};
     client_connection* connection_ = nullptr;
     bool repeated_ = false;
 };

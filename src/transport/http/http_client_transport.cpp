@@ -300,7 +300,7 @@ void http_client_transport::close() {
         if (!message.is_request()) begin(std::move(message));
     }
     const auto until = now() + limits_.linger;
-    pool_->run_out(until);
+    pool_->run_out(now() + limits_.linger / 2);
     nobody silent;
     if (!session_.id.empty()) {
         const auto leaving = pool_->start({.bytes = writer_.remove(session_), .in = exchange::lane::apart}, silent);

@@ -169,6 +169,7 @@ void http_connection::advance(std::string_view bytes) {
         busy_ = true;
         chunks_ = request.chunks;
         keep_alive_ = request.keep_alive;
+        head_only_ = request.method == "HEAD";
         active_ = now();
         input_ = std::string(bytes);
         owner_->on_request(*this, std::move(request));
@@ -183,6 +184,7 @@ void http_connection::advance(std::string_view bytes) {
 void http_connection::fault(int status, std::string_view why) {
     busy_ = true;
     keep_alive_ = false;
+    head_only_ = false;
     respond(status, "text/plain", std::string(why) + '\n');
 }
 
@@ -210,7 +212,7 @@ void http_connection::respond(int status, std::string_view content_type, std::st
     if (keep_alive_ && !chunks_) answer += "Connection: keep-alive\r\n";
     answer += extra;
     answer += "\r\n";
-    answer += body;
+    if (!head_only_) answer += body;
     put(answer);
     complete();
 }

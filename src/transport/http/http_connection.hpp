@@ -127,6 +127,7 @@ private:
     bool inside_ = false;     // advance() is at work, and goes on when the answer was given at once
     bool keep_alive_ = true;  // after the present answer
     bool chunks_ = true;      // the client of the present request understands them
+    bool head_only_ = false;  // it was a HEAD: the answer has no body, whatever its length says
     bool blocked_ = false;    // the client has to read before more can be written
     bool leaving_ = false;    // closed when everything was written
     bool draining_ = false;   // it was, and the client is still sending

@@ -33,6 +33,10 @@ std::shared_ptr<message_stream> message_stream::make(event_loop& loop, message_s
             }};
 }
 
+void message_stream::request_began(const cancel_token& request) {
+    if (abandoned_after_) requests_.push_back(request);
+}
+
 // From any thread.
 
 bool message_stream::send(std::string_view line, const cancel_token* owner) {
@@ -208,7 +212,7 @@ void message_stream::finish() {
     phase_ = phase::over;
     listener_ = nullptr;
     abandoned_.reset();
-    when_abandoned_ = {};
+    requests_.clear();
     if (const auto work = std::exchange(when_over_, {})) work();
 }
 
@@ -251,11 +255,6 @@ void message_stream::disconnect_listener() {
     if (listener_ != nullptr) std::exchange(listener_, nullptr)->end_events();
 }
 
-void message_stream::when_abandoned(duration after, std::function<void()> work) {
-    abandoned_after_ = after;
-    when_abandoned_ = std::move(work);
-}
-
 void message_stream::on_quiet() {
     if (become_events() && listener_ != nullptr) listener_->event(comment, nullptr);
 }
@@ -274,11 +273,14 @@ void message_stream::on_disconnected() {
 
 /// Nobody listens any more, and somebody may come back.
 void message_stream::wait_for_return() {
-    if (over() || !when_abandoned_) return;
+    if (over() || requests_.empty()) return;
     abandoned_ = std::make_unique<event_loop::timer>(*loop_);
-    abandoned_->set(std::chrono::steady_clock::now() + abandoned_after_, [this] {
+    abandoned_->set(std::chrono::steady_clock::now() + *abandoned_after_, [this] {
         const auto self = shared_from_this();
-        if (const auto work = std::exchange(when_abandoned_, {})) work();
+        for (const cancel_token& each : std::exchange(requests_, {})) {
+            each.state()->cancel(cancel_cause::disconnect, "the client did not come back",
+                                 std::chrono::steady_clock::now());
+        }
     });
 }
 

@@ -50,8 +50,9 @@ public:
     [[nodiscard]] static std::shared_ptr<message_stream> make(event_loop& loop, message_stream_settings settings);
     ~message_stream() override;
 
-    // From any thread.
+    // From any thread, the first on the loop's.
 
+    void request_began(const cancel_token& request) override;
     bool send(std::string_view line, const cancel_token* owner) override;
     void answer(std::string_view line, int code) override;
     void refuse(std::string_view line, int code) override;
@@ -71,8 +72,8 @@ public:
     [[nodiscard]] bool over() const noexcept { return phase_ == phase::over; }
     [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 
-    /// When the client was gone for so long, and the request still runs, `work` is done. Set before attach().
-    void when_abandoned(duration after, std::function<void()> work);
+    /// When the client was gone for so long, the requests that are answered here are cancelled. Set before attach().
+    void cancel_when_abandoned(duration after) { abandoned_after_ = after; }
     /// Once, when the last message was given away.
     void when_over(std::function<void()> work) { when_over_ = std::move(work); }
     /// A scope of ids that lives as long as the stream.
@@ -122,8 +123,8 @@ private:
     std::deque<kept_event> kept_;
     std::size_t kept_bytes_ = 0;
     std::function<void()> when_over_;
-    std::function<void()> when_abandoned_;
-    duration abandoned_after_{};
+    std::optional<duration> abandoned_after_;
+    std::vector<cancel_token> requests_;  // that are answered here, where the client's absence may cancel them
     std::unique_ptr<event_loop::timer> abandoned_;
     std::optional<session> scope_;
 

@@ -62,10 +62,11 @@ bool posted_message::cancel(std::string_view line) {
     // What was not written to the last byte cannot have been read.
     const bool unheard =
         phase_ == phase::waiting || (phase_ == phase::posting && exchange_->where() < exchange::phase::sent);
-    if (phase_ == phase::posting && !unheard && !line.empty()) {
+    const auto surely_read = phase_ == phase::posting && !unheard ? exchange_->sent_at() + straggles_for : time_point();
+    if (now() < surely_read && !line.empty()) {
         phase_ = phase::straggling;
         cancelled_line_ = line;
-        timer_.set(now() + straggles_for, [this] { abandon(); });
+        timer_.set(surely_read, [this] { cancel_again(); });
         over_->concluded(*this);
         return true;
     }
@@ -73,14 +74,16 @@ bool posted_message::cancel(std::string_view line) {
     return !unheard && !line.empty();
 }
 
+void posted_message::cancel_again() {
+    over_->post_line(cancelled_line_);
+    abandon();
+}
+
 // What the server says.
 
 void posted_message::on_head(const response_reader& response) {
     const auto self = shared_from_this();
-    if (phase_ == phase::straggling) {
-        over_->post_line(cancelled_line_);
-        return abandon();
-    }
+    if (phase_ == phase::straggling) return cancel_again();
     if (phase_ == phase::resuming) return resumed(response);
     status_ = response.status_text();
     if (response.status() == 404 && !session_id_.empty() && wait_for_session()) return;

@@ -25,7 +25,7 @@ class http_client_transport;
 ///        reading ──the stream breaks──► pausing ──► resuming ──► reading      legacy, if an event had an id; else lost
 ///     posting ──404 in a session──► waiting ──a new session──► posting        legacy, once: it was not looked at
 ///     posting ──the headers are wrong──► waiting ──tools/list──► posting      modern, tools/call, once: likewise
-///     posting ──cancelled, and no answer has begun──► straggling ──► over     legacy, see below
+///     posting ──cancelled, a moment after it was sent──► straggling ──► over  legacy, see below
 ///     any ──abandon()──► over: nothing is heard of it, and its connection is closed
 ///
 /// Who may interrupt whom:
@@ -33,8 +33,9 @@ class http_client_transport;
 ///    request is not known here any more; if not, abandon() sees to it that it never is.
 ///  - Whoever gets a message handed over may close the transport, which abandons us: after each look at the phase.
 ///  - The request and its cancel travel on two connections (legacy), and the cancel may overtake: a server that has not
-///    seen the request ignores the cancel, and works. So a request whose answer has not begun yet stays a moment: if it
-///    begins after all, the cancel is said again.
+///    seen the request ignores the cancel, and works. There is no sign that a request was read before its answer
+///    begins. So the cancel of a request that was sent only just now is said twice: at once, and when the answer begins
+///    or a moment has passed. A second cancel changes nothing.
 class posted_message final : public std::enable_shared_from_this<posted_message>, private exchange::listener {
 public:
     /// Gets the answer instead of the peer; null: there is none.
@@ -71,6 +72,7 @@ private:
     void receive_one(std::string_view line);
     void answer(const envelope& found, std::string_view line);
     void conclude_error();
+    void cancel_again();
     void refuse_with(int code, const std::string& why, const json::value& data);
     void pause(std::string_view why);
     void resume();

@@ -22,6 +22,9 @@ std::string lower(std::string_view text) {
     return out;
 }
 
+constexpr std::string_view beginning = "HTTP/1.";
+constexpr std::string_view end_of_head = "\r\n\r\n";
+
 std::string_view view(beast::string_view text) noexcept { return {text.data(), text.size()}; }
 
 struct response_head {
@@ -96,20 +99,21 @@ private:
         error = std::move(why);
         return step::failed;
     }
-    void put(beast::error_code& failed) {
-        const bool in_head = !parser_->is_header_done();
+    [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(waiting_).substr(parsed_); }
+    void put(std::string_view bytes, beast::error_code& failed) {
         parser_->piece = {};
-        const std::size_t taken =
-            parser_->put(boost::asio::buffer(waiting_.data() + parsed_, waiting_.size() - parsed_), failed);
+        const std::size_t taken = parser_->put(boost::asio::buffer(bytes.data(), bytes.size()), failed);
         parsed_ += taken;
-        if (in_head) head_ += taken;
+        beside_ += taken;
+        if (!piece().empty()) beside_ = 0;
     }
 
     std::size_t longest_head_;
     std::optional<message_parser> parser_;
-    std::string waiting_;     // what has come and is not handed out yet
-    std::size_t parsed_ = 0;  // of it
-    std::size_t head_ = 0;    // bytes that came before the body
+    std::string waiting_;       // what has come and is not handed out yet
+    std::size_t parsed_ = 0;    // of it
+    std::size_t searched_ = 0;  // of the rest: the head does not end there
+    std::size_t beside_ = 0;    // bytes of the head, or of what stands between two chunks of the body
     bool head_told_ = false;
 };
 
@@ -117,11 +121,24 @@ response_reader::step response_reader::parsing::next() {
     for (;;) {
         if (!error.empty()) return step::failed;
         if (head_told_ && parser_->is_done()) return step::end;
-        if (parsed_ == waiting_.size()) return step::more;
+        if (rest().empty()) return step::more;
+        std::string_view bytes = rest();
         beast::error_code failed;
-        put(failed);
-        // Of what has no end, a line of the head or what stands between two chunks, Beast wants to see all again.
-        if (head_ + (failed ? waiting_.size() - parsed_ : 0) > longest_head_) return fail("its head has no end");
+        if (!parser_->is_header_done()) {
+            // Who speaks another protocol may wait for us, and never come to an end.
+            if (!beginning.starts_with(bytes.substr(0, beginning.size()))) return fail("it is no HTTP");
+            // Beast gets it when it is whole: what it says of half a head depends on where that is cut.
+            const std::size_t end = bytes.find(end_of_head, searched_);
+            if (end == std::string_view::npos) {
+                searched_ = bytes.size() - std::min(bytes.size(), end_of_head.size() - 1);
+                failed = http::error::need_more;
+            } else {
+                bytes = bytes.substr(0, end + end_of_head.size());
+                searched_ = 0;
+            }
+        }
+        if (!failed) put(bytes, failed);
+        if (beside_ + (failed ? rest().size() : 0) > longest_head_) return fail("its head has no end");
         if (failed == http::error::need_more) return step::more;
         if (failed) return fail("it is no HTTP: " + failed.message());
         if (!head_told_ && parser_->is_header_done()) {
@@ -132,6 +149,7 @@ response_reader::step response_reader::parsing::next() {
                 continue;
             }
             head_told_ = true;
+            beside_ = 0;
             return step::head;
         }
         if (!piece().empty()) return step::body;
