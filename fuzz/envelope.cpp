@@ -82,7 +82,7 @@ void check(const envelope& message, std::string_view line) {
     require_part(message.raw_request_id, line, "the requestId");
     require_part(message.raw_reason, line, "the reason");
 
-    const json::value* const params = member(*whole, "params");
+    const json::value* const params = named ? member(*whole, "params") : nullptr;  // an answer has none
     require((params != nullptr) == !message.raw_params.empty(), "params are found where they are");
     if (params == nullptr) return;
     require(params->is_object(), "params are an object");

@@ -70,6 +70,13 @@ async<std::string> tool_with_progress(call& call) {
     co_return "Went from 0 to 100.";
 }
 
+/// Ends the client's connection in the middle of the work: the client comes back for the answer.
+async<std::string> reconnection(call& call) {
+    call.let_go_of_connection();
+    co_await call.async_sleep_for(milliseconds(100));
+    co_return "Reconnection test completed successfully.";
+}
+
 std::string error_handling(call&) { throw std::runtime_error("This tool intentionally returns an error for testing"); }
 
 /// A schema that no struct gives: it is listed as it is, and the handler takes JSON.
@@ -100,6 +107,16 @@ andon::json::object schema_2020_12() {
         .as_object();
 }
 
+/// The region travels in the header Mcp-Param-Region too.
+andon::json::object schema_with_header() {
+    return andon::json::parse(R"({
+        "type": "object",
+        "properties": {"region": {"type": "string", "x-mcp-header": "Region"}, "query": {"type": "string"}},
+        "required": ["region"]
+    })")
+        .as_object();
+}
+
 std::string schema_tool(const andon::json::object& given, call&) { return "Got " + andon::json::serialize(given); }
 
 void add_changing_lists(andon::server& server) {
@@ -115,6 +132,11 @@ void add_changing_lists(andon::server& server) {
             [](const andon::json::object&, call&) { return std::string("This prompt was added while serving."); });
         return "There is one more prompt.";
     });
+    server.tool("test_trigger_resource_change", "Says that test://watched-resource has changed",
+                [&server](call&) -> std::string {
+                    server.resource_changed("test://watched-resource");
+                    return "The resource has changed.";
+                });
 }
 
 }  // namespace
@@ -132,6 +154,11 @@ void add_conformance_tools(andon::server& server) {
     server.tool({.name = "json_schema_2020_12_tool",
                  .description = "Tool with JSON Schema 2020-12 features",
                  .input_schema = schema_2020_12()},
+                schema_tool);
+    server.tool("test_reconnection", "Ends the connection, and answers when the client is back", reconnection);
+    server.tool({.name = "test_x_mcp_header",
+                 .description = "Takes a parameter that comes in a header too",
+                 .input_schema = schema_with_header()},
                 schema_tool);
     add_changing_lists(server);
 }

@@ -4,7 +4,8 @@
 
 for_building=(g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libssl-dev
     libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
-for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck)
+for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck
+    nginx)
 
 case ${1:-all} in
 build) wanted=("${for_building[@]}") ;;
@@ -34,7 +35,18 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "setup: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
+
+# Of nginx only the program is wanted: its service is not to start, neither now nor with the next boot.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod +x "$policy"
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+fi
 "${as_root[@]}" apt-get update -q >/dev/null || fail "setup: apt-get update failed"
 "${as_root[@]}" apt-get install -yq --no-install-recommends "${missing[@]}" >/dev/null ||
     fail "setup: apt-get could not install ${missing[*]}"
+if [[ " ${missing[*]} " = *" nginx "* ]] && [ -d /run/systemd/system ]; then
+    "${as_root[@]}" systemctl --quiet disable nginx || true
+fi
 echo "setup: installed ${#missing[@]} packages"

@@ -22,6 +22,7 @@ stage "format" check_format
 stage "scripts" check_scripts
 stage "build: release" build release
 stage "tests: release" run_tests release
+cat build/conformance/summary.txt 2>/dev/null || echo "conformance: left out"
 stage "clang-tidy" check_tidy
 stage "build: address and undefined-behaviour sanitizers" build asan
 stage "tests: address and undefined-behaviour sanitizers" run_tests asan -E "$other_revisions"

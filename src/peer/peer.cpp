@@ -48,6 +48,16 @@ peer_step answer(std::string bytes, int code = 0) {
     return step;
 }
 
+/// A legacy client without a session has no stream on which it could be told of changes.
+json::object without_news(json::object capabilities) {
+    for (auto& member : capabilities) {
+        if (!member.value().is_object()) continue;
+        member.value().get_object().erase("listChanged");
+        member.value().get_object().erase("subscribe");
+    }
+    return capabilities;
+}
+
 /// Modern errors name a modern server; any other answer to the probe names a legacy one.
 bool is_modern_error(const json::object& error) {
     const json::value* const code = error.if_contains("code");
@@ -293,9 +303,10 @@ peer_step peer::on_initialize(const envelope& message) {
     if (asked.empty()) return refuse(message, error_code::invalid_params, "initialize needs protocolVersion, a string");
     const auto which = revision_from(asked);
     const revision agreed = which && era_of(*which) == era::legacy && supports(*which) ? *which : *legacy;
-    json::object result{{"protocolVersion", to_string(agreed)},
-                        {"capabilities", settings_.capabilities},
-                        {"serverInfo", settings_.implementation}};
+    json::object result{
+        {"protocolVersion", to_string(agreed)},
+        {"capabilities", settings_.stateless ? without_news(settings_.capabilities) : settings_.capabilities},
+        {"serverInfo", settings_.implementation}};
     if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
     peer_step step = answer(result_message(message.raw_id, json_text(result)));
     if (settings_.stateless) return step;

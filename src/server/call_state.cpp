@@ -12,8 +12,9 @@ namespace {
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// Our own doing, not the client's: it still waits, and is told.
-bool is_answered(cancel_cause cause) noexcept {
-    return cause == cancel_cause::timeout || cause == cancel_cause::operator_;
+bool is_answered(cancel_cause cause, offered kind) noexcept {
+    return cause == cancel_cause::timeout || cause == cancel_cause::operator_ ||
+           (cause == cancel_cause::shutdown && kind == offered::subscription);
 }
 
 }  // namespace
@@ -259,6 +260,21 @@ void call_state::on_cancel() noexcept {
     if (session_->facilities().turns.withdraw(*this)) end();
 }
 
+/// What the client gets when it was we who stopped it.
+std::string call_state::stopped_line(cancel_cause cause, const reason& why) const {
+    const std::string& meta = session_->raw_server_meta();
+    if (entry_->kind == offered::subscription) {
+        const std::string with_id =
+            R"({"io.modelcontextprotocol/subscriptionId":)" + std::string(raw_id()) + ',' + meta.substr(1);
+        return result_message(raw_id(), whole_result({}, policy(), with_id));
+    }
+    const std::string words = cause == cancel_cause::timeout
+                                  ? "stopped: it took longer than this server allows"
+                                  : "stopped by an operator" + (why.empty() ? "" : ": " + std::string(why.text()));
+    if (entry_->kind != offered::tool) return error_line(error_code::internal_error, words);
+    return result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members, policy(), meta));
+}
+
 void call_state::tell_of_cancel() noexcept {
     told_ = true;
     const cancel_cause cause = token_.cause();
@@ -268,16 +284,13 @@ void call_state::tell_of_cancel() noexcept {
                        " cancelled: " + std::string(to_string(cause));
     if (!why.empty()) (text += ", ") += why.text();
     talk().log_soon(log_level::info, std::move(text));
-    if (is_answered(cause)) {
-        const std::string words = cause == cancel_cause::timeout
-                                      ? "stopped: it took longer than this server allows"
-                                      : "stopped by an operator" + (why.empty() ? "" : ": " + std::string(why.text()));
+    if (is_answered(cause, entry_->kind)) {
         answered_ = true;
-        talk().answer(incoming_.to,
-                      entry_->kind == offered::tool
-                          ? result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members,
-                                                                  policy(), session_->raw_server_meta()))
-                          : error_line(error_code::internal_error, words));
+        // Where the subscriptions share a stream (SUB-2).
+        if (entry_->kind == offered::subscription && !incoming_.to.reply) {
+            talk().send(cancelled_message(raw_id(), why.text()));
+        }
+        talk().answer(incoming_.to, stopped_line(cause, why));
     } else if (incoming_.to.reply && !incoming_.to.batch) {
         incoming_.to.reply->no_answer();  // a stream of its own must not hang (HTTP-3)
     }

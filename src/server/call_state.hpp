@@ -43,7 +43,8 @@ struct input_needed {};
 /// Whoever moves the request's word out of `running` decides what the client gets:
 ///   - the handler's end (begin_response): its result;
 ///   - the peer's cancel, a disconnect, a shutdown: silence (RCV-3, RCV-4);
-///   - our own limit, an operator: an error, at once, because the client still waits and did not ask for this.
+///   - our own limit, an operator: an error, at once, because the client still waits and did not ask for this. A
+///     subscription that we end is not an error: it has its completing response, also at the shutdown (SUB-2).
 class call_state final : public turn {
 public:
     struct request_facts {
@@ -104,6 +105,7 @@ private:
     void fail(const std::exception_ptr& failure) noexcept;
     [[nodiscard]] std::string input_required() const;
     [[nodiscard]] std::string written(handler_result result) const;
+    [[nodiscard]] std::string stopped_line(cancel_cause cause, const reason& why) const;
     [[nodiscard]] std::string error_line(int code, std::string_view message, const json::value& data = nullptr) const;
     void answer(std::string_view line, int code = 0) noexcept;
     void end() noexcept;

@@ -1,7 +1,6 @@
 #include "server/http_front.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <stdexcept>
 
@@ -14,8 +13,6 @@ namespace {
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view well_known = "/.well-known/oauth-protected-resource";
 constexpr std::string_view allowed_methods = "Allow: GET, POST, DELETE\r\n";
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// What the stateless requests' session would send without being asked: there is nobody to send it to.
 class no_transport final : public transport {
@@ -84,6 +81,10 @@ void http_front::leave(std::string_view why) {
         connection.last_answer();
         connection.close_scope(cancel_cause::shutdown, why);
     });
+    for (const auto& [key, scope] : std::unordered_multimap(alone_)) {
+        facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why,
+                                                  std::chrono::steady_clock::now());
+    }
     stateless_->close(cancel_cause::shutdown, why);
 }
 
@@ -143,7 +144,14 @@ bool http_front::let_in(passing& one) {
     const auto given = one.request.header("authorization");
     const auto token = given ? bearer_token(*given) : std::nullopt;
     verification found;
-    if (token) found = options_.verify(*token);
+    try {
+        if (token) found = options_.verify(*token);
+    } catch (const std::exception& error) {
+        facilities_->around->log(log_level::error,
+                                 "a token could not be looked at: " + visible_text(error.what(), 256));
+        refuse(one, 500, error_code::internal_error, "the token could not be looked at");
+        return false;
+    }
     if (!found.who || found.who->id.empty()) {
         const std::string challenge =
             "WWW-Authenticate: " +
@@ -166,21 +174,26 @@ void http_front::on_request(http_connection& from, http_request request) {
     refuse(one, 405, error_code::invalid_request, "Method Not Allowed", {}, allowed_methods);
 }
 
-bool http_front::count_in(passing& one, std::string& client) {
-    client = one.principal.empty() ? one.from.address() : "principal " + one.principal;
-    std::size_t& count = clients_[client];
-    if (count >= options_.limits.per_client) {
+std::optional<http_front::counted> http_front::count_in(passing& one) {
+    counted it{.client = one.principal.empty() ? one.from.address() : "principal " + one.principal,
+               .bytes = one.request.body.size()};
+    load& all = clients_[it.client];
+    if (all.requests >= options_.limits.per_client || all.bytes + it.bytes > facilities_->options.most_bytes) {
+        if (all.requests == 0) clients_.erase(it.client);
         refuse(one, 429, error_code::internal_error, "too much is in flight for this client: try again later", {},
                "Retry-After: 1\r\n");
-        return false;
+        return std::nullopt;
     }
-    ++count;
-    return true;
+    ++all.requests;
+    all.bytes += it.bytes;
+    return it;
 }
 
-void http_front::count_out(const std::string& client) {
-    const auto found = clients_.find(client);
-    if (found != clients_.end() && --found->second == 0) clients_.erase(found);
+void http_front::count_out(const counted& one) {
+    const auto found = clients_.find(one.client);
+    if (found == clients_.end()) return;
+    found->second.bytes -= one.bytes;
+    if (--found->second.requests == 0) clients_.erase(found);
 }
 
 // POST.
@@ -210,6 +223,7 @@ message_stream_settings http_front::settings_of(const passing& one, const envelo
     if (message.kind == message_kind::request) settings.raw_id = std::string(message.raw_id);
     settings.wants_events = one.takes.events && !options_.json_only;
     settings.wants_json = one.takes.json;
+    settings.queue_bytes = options_.limits.waiting_soft;
     return settings;
 }
 
@@ -257,12 +271,21 @@ void http_front::post_modern(passing& one, const envelope& message) {
     if (const std::string wrong = header_mismatch(one, message); !wrong.empty()) {
         return refuse(one, 400, error_code::header_mismatch, wrong, message.raw_id);
     }
-    std::string client;
-    if (!count_in(one, client)) return;
     message_stream_settings settings = settings_of(one, message);
     settings.modern = true;
+    if (message.method == "subscriptions/listen" && !settings.wants_events) {
+        if (options_.json_only) {
+            return refuse(one, 404, error_code::method_not_found,
+                          "Method not found: this server answers nothing in events, and so it has no subscriptions",
+                          message.raw_id);
+        }
+        return refuse(one, 406, error_code::invalid_request, "Not Acceptable: Accept must list text/event-stream",
+                      message.raw_id);
+    }
+    auto counts = count_in(one);
+    if (!counts) return;
     const auto stream = message_stream::make(facilities_->around->loop, std::move(settings));
-    stream->when_over([this, client = std::move(client)] { count_out(client); });
+    stream->when_over([this, counts = std::move(*counts)] { count_out(counts); });
     stream->attach(one.from);
     stateless_->talk().receive(message,
                                {.scope = {.in = &one.from.scope(facilities_->around->table)}, .reply = stream});
@@ -329,12 +352,11 @@ void http_front::begin_session(passing& one, const envelope& message) {
     }
 }
 
-void http_front::end_session(const std::shared_ptr<http_session>& session, cancel_cause cause, std::string_view why) {
-    const auto kept = session;
-    sessions_.erase(kept->id());
-    kept->talk().close(cause, why);
-    kept->end();
-    facilities_->around->loop.post([kept] {});  // it may be inside its own timer that we are
+void http_front::end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why) {
+    sessions_.erase(session->id());
+    session->talk().close(cause, why);
+    session->end();
+    facilities_->around->loop.post([kept = std::move(session)] {});  // it may be inside its own timer that we are
 }
 
 void http_front::post_in_session(passing& one, const std::shared_ptr<http_session>& session, const envelope& message,
@@ -344,19 +366,14 @@ void http_front::post_in_session(passing& one, const std::shared_ptr<http_sessio
         talk.receive(message, {});
         return one.from.respond(202, {}, {});
     }
-    std::string client;
-    if (!count_in(one, client)) return;
+    auto counts = count_in(one);
+    if (!counts) return;
     message_stream_settings settings = settings_of(one, message);
     settings.headers = std::move(headers);
     settings.primed = talk.protocol().established() && talk.protocol().speaks() >= revision::v2025_11_25;
     const auto stream =
-        session->new_stream(std::move(settings), [this, client = std::move(client)] { count_out(client); });
-    if (options_.abandon_after) {
-        stream->when_abandoned(*options_.abandon_after, [this, scope = talk.id(), id = request_id(message.id)] {
-            facilities_->around->table.cancel({scope, direction::incoming, id}, cancel_cause::disconnect,
-                                              "the client did not come back", now());
-        });
-    }
+        session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     talk.receive(message, {.scope = {}, .reply = stream});
 }
@@ -367,13 +384,14 @@ void http_front::post_batch(passing& one) {
     }
     const auto session = session_of(one);
     if (!session) return;
-    std::string client;
-    if (!count_in(one, client)) return;
+    auto counts = count_in(one);
+    if (!counts) return;
     message_stream_settings settings;
     settings.wants_events = one.takes.events && !options_.json_only;
     settings.wants_json = one.takes.json;
     const auto stream =
-        session->new_stream(std::move(settings), [this, client = std::move(client)] { count_out(client); });
+        session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     session->talk().talk().receive_batch(one.request.body, {.scope = {}, .reply = stream});
 }
@@ -394,19 +412,15 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
         }
         return one.from.respond(202, {}, {});
     }
-    std::string client;
-    if (!count_in(one, client)) return;
-    in_flight& table = facilities_->around->table;
+    auto counts = count_in(one);
+    if (!counts) return;
     const auto stream = message_stream::make(facilities_->around->loop, settings_of(one, message));
-    stream->keep(table.open_session());
+    stream->keep(facilities_->around->table.open_session());
     const session_id scope = stream->scope()->id();
-    std::string key;
-    if (!one.principal.empty()) {
-        key = text_key(one.principal, message.id);
-        alone_.emplace(key, stream->scope());
-    }
-    stream->when_over([this, client = std::move(client), key, scope] {
-        count_out(client);
+    std::string key = text_key(one.principal, message.id);
+    alone_.emplace(key, stream->scope());
+    stream->when_over([this, counts = std::move(*counts), key = std::move(key), scope] {
+        count_out(counts);
         const auto [first, last] = alone_.equal_range(key);
         for (auto each = first; each != last; ++each) {
             if (each->second->id() == scope) {
@@ -415,11 +429,7 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
             }
         }
     });
-    if (options_.abandon_after) {
-        stream->when_abandoned(*options_.abandon_after, [&table, scope] {
-            table.cancel_session(scope, cancel_cause::disconnect, "the client did not come back", now());
-        });
-    }
+    if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     stateless_->talk().receive(message, {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream});
 }

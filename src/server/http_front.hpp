@@ -45,6 +45,17 @@ private:
         accepted_types takes{};
     };
 
+    /// What a client has in flight: requests and streams, and the bytes that came with them.
+    struct load {
+        std::size_t requests = 0;
+        std::size_t bytes = 0;
+    };
+    /// One of them.
+    struct counted {
+        std::string client;
+        std::size_t bytes;
+    };
+
     void on_request(http_connection& from, http_request request) override;
     void on_closed(http_connection& from) override;
 
@@ -65,10 +76,10 @@ private:
     [[nodiscard]] std::string header_mismatch(const passing& one, const envelope& message) const;
     [[nodiscard]] message_stream_settings settings_of(const passing& one, const envelope& message) const;
     [[nodiscard]] std::optional<revision> legacy_version(passing& one);
-    /// False: it has too much in flight, and was told so.
-    [[nodiscard]] bool count_in(passing& one, std::string& client);
-    void count_out(const std::string& client);
-    void end_session(const std::shared_ptr<http_session>& session, cancel_cause cause, std::string_view why);
+    /// Nothing: its client has too much in flight, and was told so.
+    [[nodiscard]] std::optional<counted> count_in(passing& one);
+    void count_out(const counted& one);
+    void end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why);
 
     static void refuse(passing& one, int status, int code, std::string_view why, std::string_view raw_id = {},
                        std::string_view extra = {});
@@ -82,8 +93,8 @@ private:
     envelope_reader reader_;
     std::shared_ptr<server_session> stateless_;
     std::unordered_map<std::string, std::shared_ptr<http_session>> sessions_;
-    std::unordered_map<std::string, std::size_t> clients_;  // requests and streams of each
-    /// Without sessions, by principal and id (HTTP-4).
+    std::unordered_map<std::string, load> clients_;
+    /// Without sessions: the scope of each request, by principal and id (HTTP-4).
     std::unordered_multimap<std::string, const session*> alone_;
     bool leaving_ = false;
 };

@@ -50,7 +50,8 @@ http_listener::http_listener(event_loop& loop, const http_options& options, http
     const http_limits& given = options.limits;
     limits_.request = {.head = given.head, .body = given.body};
     limits_.pipelined = given.head + std::size_t{64} * 1024;
-    limits_.waiting = {.soft = given.waiting_soft, .hard = given.waiting_hard};
+    constexpr std::size_t of_each_that_is_idle = std::size_t{4} << 10U;
+    limits_.waiting = {.soft = given.waiting_soft, .hard = given.waiting_hard, .keep = of_each_that_is_idle};
     limits_.receive_within = given.receive_within;
     limits_.idle = given.idle_connection;
     limits_.stalled = given.stalled;

@@ -21,8 +21,8 @@
 
 namespace andon::detail {
 
-enum class offered : std::uint8_t { tool, prompt, resource, resource_template, completion };
-inline constexpr std::size_t kinds_offered = 5;
+enum class offered : std::uint8_t { tool, prompt, resource, resource_template, completion, subscription };
+inline constexpr std::size_t kinds_offered = 6;
 
 /// One thing that can be called. Shared: it can be taken away while calls of it run.
 struct handler_entry {

@@ -18,6 +18,7 @@ struct server::state {
     void add(std::shared_ptr<detail::handler_entry> entry);
     bool remove(detail::offered kind, std::string_view name);
     void tell_changed(detail::offered kind);
+    void tell_updated(std::string uri);
     std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, const std::function<void()>& on_end,
                                                  bool stateless = false);
     std::uint16_t listen(http_options options);
@@ -56,6 +57,15 @@ void server::state::tell_changed(detail::offered kind) {
     if (!serving) return;
     loop().post([this, kind] {
         for (const auto& session : sessions) session->list_changed(kind);
+        facilities->listeners.list_changed(kind);
+    });
+}
+
+void server::state::tell_updated(std::string uri) {
+    if (!serving) return;
+    loop().post([this, uri = std::move(uri)] {
+        for (const auto& session : sessions) session->resource_changed(uri);
+        facilities->listeners.resource_changed(uri);
     });
 }
 
@@ -180,6 +190,8 @@ bool server::remove_prompt(std::string_view name) { return state_->remove(detail
 bool server::remove_resource(std::string_view uri) {
     return state_->remove(detail::offered::resource, uri) || state_->remove(detail::offered::resource_template, uri);
 }
+
+void server::resource_changed(std::string_view uri) { state_->tell_updated(std::string(uri)); }
 
 void server::before_tool(std::function<void(call&)> hook) {
     const std::lock_guard lock(state_->facilities->hooks_mutex);

@@ -128,7 +128,9 @@ json::object server_facilities::capabilities() const {
     const json::object listed{{"listChanged", true}};
     can["tools"] = listed;
     if (offers.any(offered::prompt)) can["prompts"] = listed;
-    if (offers.any(offered::resource) || offers.any(offered::resource_template)) can["resources"] = listed;
+    if (offers.any(offered::resource) || offers.any(offered::resource_template)) {
+        can["resources"] = {{"listChanged", true}, {"subscribe", true}};
+    }
     if (offers.any(offered::completion)) can["completions"] = json::object();
     return can;
 }
@@ -168,10 +170,19 @@ void server_session::list_changed(offered kind) {
     // Modern clients hear of it through a subscription only.
     const peer& protocol = conversation_->protocol();
     if (!protocol.established() || conversation_->closed()) return;
-    const std::string_view what = kind == offered::tool     ? "notifications/tools/list_changed"
-                                  : kind == offered::prompt ? "notifications/prompts/list_changed"
-                                                            : "notifications/resources/list_changed";
-    conversation_->send(notification_message(what, {}));
+    conversation_->send(notification_message(list_changed_method(kind), {}));
+}
+
+void server_session::resource_changed(std::string_view uri) {
+    if (subscribed_.empty() || conversation_->closed() || !subscribed_.contains(std::string(uri))) return;
+    conversation_->send(notification_message("notifications/resources/updated", {{"uri", uri}}));
+}
+
+void server_session::subscribe(const json::object& params, bool wanted) {
+    constexpr std::size_t overhead = 128;  // of an entry, so that many short ones count too
+    const std::string uri = string_at(params, "uri");
+    if (wanted && subscribed_.insert(uri).second) hold_bytes(uri.size() + overhead);
+    if (!wanted && subscribed_.erase(uri) != 0) give_back_bytes(uri.size() + overhead);
 }
 
 begin_options server_session::options_for(const envelope& message) const {
@@ -282,6 +293,10 @@ std::shared_ptr<const handler_entry> server_session::find_handler(const incoming
         if (!entry) throw_unknown("completion for", std::string(of->get_string()));
         return entry;
     }
+    if (method == "subscriptions/listen" && policy_of(request.speaks).subscriptions_listen) {
+        arguments = agreed_filter(params, conversation_->protocol().settings().capabilities);
+        return facilities_->listeners.listening();
+    }
     throw rpc_error(error_code::method_not_found, "Method not found: " + visible_text(method, 128));
 }
 
@@ -304,12 +319,21 @@ void server_session::on_request(incoming_request request, const envelope& messag
             const std::string raw = list(message.method, object_from(message.raw_params), policy);
             return answer(std::move(request), result_message(message.raw_id, raw));
         }
-        if (bytes_held_.load(std::memory_order_relaxed) + message.raw_params.size() > facilities_->options.most_bytes) {
+        // Those who share a session that has no state are counted each by itself, before they come here.
+        const bool shared = conversation_->protocol().settings().stateless;
+        const std::size_t held = bytes_held_.load(std::memory_order_relaxed);
+        if (!shared && held + message.raw_params.size() > facilities_->options.most_bytes) {
             throw rpc_error(error_code::internal_error, "too much is in flight in this session: try again later");
         }
         json::object params = object_from(message.raw_params);
         if (message.method == "logging/setLevel" && !policy.log_level_per_request) {
             set_log_level(params);
+            return answer(std::move(request), result_message(message.raw_id, "{}"));
+        }
+        const bool wanted = message.method == "resources/subscribe";
+        const bool has_stream = !conversation_->protocol().settings().stateless;  // to be told on
+        if ((wanted || message.method == "resources/unsubscribe") && !policy.subscriptions_listen && has_stream) {
+            subscribe(params, wanted);
             return answer(std::move(request), result_message(message.raw_id, "{}"));
         }
         json::value arguments;
@@ -329,7 +353,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
                 if (!facts.log_level) throw rpc_error(error_code::invalid_params, "there is no such log level");
             }
         }
-        if (policy.input_required_results) {
+        if (policy.input_required_results && entry->kind != offered::subscription) {
             round = std::make_unique<input_round>();
             round->request_digest = std::string(message.method) + ' ' + entry->name + ' ' + json_text(arguments);
             if (const json::value* const state = params.if_contains("requestState")) {

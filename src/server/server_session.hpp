@@ -3,13 +3,16 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "andon/server/server.hpp"
 #include "server/call_state.hpp"
 #include "server/input_state.hpp"
 #include "server/registry.hpp"
 #include "server/scheduler.hpp"
+#include "server/subscriptions.hpp"
 #include "transport/conversation.hpp"
 
 namespace andon::detail {
@@ -39,6 +42,7 @@ struct server_facilities {
     std::atomic<bool> leaving = false;
     std::shared_ptr<conversation::surroundings> around;
     registry offers;
+    subscriptions listeners;  // the loop's
     input_state states;
     std::mutex hooks_mutex;
     std::shared_ptr<const std::function<void(call&)>> before;
@@ -55,6 +59,7 @@ public:
     void open();
     void close(cancel_cause cause, std::string_view why);
     void list_changed(offered kind);
+    void resource_changed(std::string_view uri);
 
     // From any thread.
     [[nodiscard]] server_facilities& facilities() noexcept { return *facilities_; }
@@ -81,6 +86,7 @@ private:
     [[nodiscard]] std::shared_ptr<const client_facts> facts_of(const incoming_request& request,
                                                                const envelope& message) const;
     void set_log_level(const json::object& params);
+    void subscribe(const json::object& params, bool wanted);
     void answer(incoming_request request, std::string_view line, int code = 0);
 
     std::shared_ptr<server_facilities> facilities_;
@@ -88,6 +94,7 @@ private:
     std::shared_ptr<conversation> conversation_;
     std::shared_ptr<const client_facts> legacy_client_;
     std::string raw_server_meta_;
+    std::unordered_set<std::string> subscribed_;  // up to 2025-11-25; the loop's
     std::atomic<std::size_t> bytes_held_ = 0;
     std::atomic<message_level> log_level_ = message_level::info;
 };

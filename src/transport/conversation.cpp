@@ -108,6 +108,7 @@ void conversation::take(peer_step step, const arrival& how) {
             }
             break;
         case next_step::handle_request:
+            if (how.reply) how.reply->request_began(step.request.token());
             owner_->on_request({.request = std::move(step.request),
                                 .speaks = step.speaks,
                                 .to = {std::move(step.batch), how.reply},

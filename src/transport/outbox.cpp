@@ -40,10 +40,9 @@ outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std
 }
 
 bool outbox::take_more() {
-    constexpr std::size_t keep = std::size_t{256} * 1024;
     writing_.bytes.clear();
     writing_.messages.clear();
-    if (writing_.bytes.capacity() > keep) writing_.bytes.shrink_to_fit();
+    if (writing_.bytes.capacity() > limits_.keep) writing_.bytes.shrink_to_fit();
     written_ = next_owned_ = 0;
     const std::lock_guard lock(mutex_);
     std::swap(writing_, filling_);

@@ -14,8 +14,9 @@
 namespace andon::detail {
 
 struct outbox_limits {
-    std::size_t soft = std::size_t{1} << 20U;   ///< above it what may be lost (progress, log messages) is
-    std::size_t hard = std::size_t{64} << 20U;  ///< above it the peer is taken for gone
+    std::size_t soft = std::size_t{1} << 20U;    ///< above it what may be lost (progress, log messages) is
+    std::size_t hard = std::size_t{64} << 20U;   ///< above it the peer is taken for gone
+    std::size_t keep = std::size_t{256} << 10U;  ///< bytes of memory that are kept while nothing waits
 };
 
 /// Filled from any thread, emptied by the loop's. The promise of cancel() is kept here: a message that belongs to a

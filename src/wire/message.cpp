@@ -161,6 +161,13 @@ std::string notification_message(std::string_view method, const json::object& pa
     return joined({opening, R"(,"method":)", json_quoted(method), R"(,"params":)", json_text(params), "}"});
 }
 
+std::string subscription_message(std::string_view raw_id, std::string_view method, const json::object& params) {
+    const std::string rest = json_text(params);
+    return joined({opening, R"(,"method":)", json_quoted(method),
+                   R"(,"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)", raw_id,
+                   params.empty() ? "}" : "},", std::string_view(rest).substr(1), "}"});
+}
+
 std::string cancelled_message(std::string_view raw_id, std::string_view reason) {
     std::string text = joined({opening, R"(,"method":"notifications/cancelled","params":{"requestId":)", raw_id});
     if (!reason.empty()) text += R"(,"reason":)" + json_quoted(reason);

@@ -1,4 +1,5 @@
-// A connection of an SDK's client to a server process, with all that passes over it on record.
+// Connections of an SDK's client to a server process, with all that passes over them on record.
+import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 
 // What happened, in order, and a way to wait for it.
@@ -57,43 +58,24 @@ function parsed(line) {
     }
 }
 
-export class Connection {
+function record_end(child, journal) {
+    child.on('exit', (code, signal) => journal.add({ from: 'exit', line: `code ${code}, signal ${signal}`, code, signal }));
+    child.on('close', () => journal.close());
+}
+
+class Connection {
     #sdk;
     #echoes = 0;
-    journal = new Journal();
 
-    constructor(sdk, { command, Transport = sdk.StdioClientTransport, ...options }) {
+    constructor(sdk, options, transport, journal) {
         this.#sdk = sdk;
         this.client = sdk.create_client(options);
-        this.transport = new Transport({
-            command: command[0],
-            args: command.slice(1),
-            env: { ...process.env, ANDON_MARKS: '1' },
-            stderr: 'pipe'
-        });
-        this.#record();
-    }
-
-    #record() {
-        const { transport, journal } = this;
-        for_each_line(transport.stderr, line => journal.add({ from: 'stderr', line }));
-
+        this.transport = transport;
+        this.journal = journal;
         const send = transport.send;
         transport.send = (message, ...more) => {
             journal.add({ from: 'client', line: JSON.stringify(message), message });
             return send.call(transport, message, ...more);
-        };
-
-        const start = transport.start;
-        transport.start = async () => {
-            await start.call(transport);
-            const child = transport._process; // the transport shows neither the bytes nor the exit of its process
-            for_each_line(child.stdout, line => journal.add({ from: 'server', line, message: parsed(line) }));
-            child.on('exit', (code, signal) =>
-                journal.add({ from: 'exit', line: `code ${code}, signal ${signal}`, code, signal })
-            );
-            child.on('close', () => journal.close());
-            this.pid = child.pid;
         };
     }
 
@@ -155,5 +137,98 @@ export class Connection {
 
     sent(method) {
         return this.journal.entries.filter(e => e.from === 'client' && e.message.method === method).map(e => e.message);
+    }
+}
+
+// To a server of its own, on its standard input and output.
+export class StdioConnection extends Connection {
+    constructor(sdk, { command, Transport = sdk.StdioClientTransport, ...options }) {
+        const transport = new Transport({
+            command: command[0],
+            args: command.slice(1),
+            env: { ...process.env, ANDON_MARKS: '1' },
+            stderr: 'pipe'
+        });
+        super(sdk, options, transport, new Journal());
+        const { journal } = this;
+        for_each_line(transport.stderr, line => journal.add({ from: 'stderr', line }));
+        const start = transport.start;
+        transport.start = async () => {
+            await start.call(transport);
+            const child = transport._process; // the transport shows neither the bytes nor the exit of its process
+            for_each_line(child.stdout, line => journal.add({ from: 'server', line, message: parsed(line) }));
+            record_end(child, journal);
+            this.pid = child.pid;
+        };
+    }
+}
+
+// A server over Streamable HTTP, on a port of its own.
+export class HttpServer {
+    journal = new Journal();
+    #child;
+
+    constructor(command, ...flags) {
+        const [program, ...first] = command;
+        this.#child = spawn(program, [...first, '--http', '0', ...flags], {
+            env: { ...process.env, ANDON_MARKS: '1' },
+            stdio: ['ignore', 'ignore', 'pipe']
+        });
+        for_each_line(this.#child.stderr, line => this.journal.add({ from: 'stderr', line }));
+        record_end(this.#child, this.journal);
+    }
+
+    async url() {
+        const { line } = await this.journal.first('address', e => e.from === 'stderr' && e.line.startsWith('listening on '));
+        return new URL(line.slice('listening on '.length));
+    }
+
+    // How it ended.
+    async stop() {
+        this.#child.kill('SIGTERM');
+        const { code, signal } = await this.journal.first('exit', e => e.from === 'exit');
+        return { code, signal };
+    }
+}
+
+// What comes in events, or whole.
+function record_body(response, journal) {
+    const in_events = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const decoder = new StringDecoder('utf8');
+    let rest = '';
+    const add = line => line !== '' && journal.add({ from: 'server', line, message: parsed(line) });
+    return new TransformStream({
+        transform(chunk, out) {
+            rest += decoder.write(Buffer.from(chunk));
+            if (in_events) {
+                const lines = rest.split('\n');
+                rest = lines.pop();
+                for (const line of lines) if (line.startsWith('data: ')) add(line.slice('data: '.length));
+            }
+            out.enqueue(chunk);
+        },
+        flush() {
+            if (!in_events) add(rest);
+        }
+    });
+}
+
+// To such a server. Several clients of one server share its journal.
+export class HttpConnection extends Connection {
+    constructor(sdk, { server, url, transport_options, ...options }) {
+        const { journal } = server;
+        const recording_fetch = async (...request) => {
+            const response = await fetch(...request);
+            if (!response.body) return response;
+            // Piped and not teed: when the client lets go of the body, so does the connection.
+            const { status, statusText, headers } = response;
+            return new Response(response.body.pipeThrough(record_body(response, journal)), { status, statusText, headers });
+        };
+        super(
+            sdk,
+            options,
+            new sdk.StreamableHTTPClientTransport(url, { fetch: recording_fetch, ...transport_options }),
+            journal
+        );
     }
 }

@@ -12,4 +12,4 @@ if [ "$installed" = 77 ] && [ "${ANDON_REQUIRE_INTEROP:-}" = 1 ]; then
 fi
 [ "$installed" = 0 ] || exit "$installed"
 
-exec node --test "$@" tests/interop/typescript_clients.test.mjs
+exec node --test "$@" tests/interop/typescript_clients.test.mjs tests/interop/typescript_http_clients.test.mjs

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as v1 from '../../peers/typescript/v1_client.mjs';
 import * as v2 from '../../peers/typescript/v2_client.mjs';
-import { Connection } from './connection.mjs';
+import { StdioConnection } from './connection.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const command = (process.env.ANDON_SERVER ?? `${root}build/bin/everything_server`).split(' ');
@@ -42,7 +42,7 @@ let keys = 0;
 const new_key = tool => `${tool}-${++keys}`;
 
 function connection(t, { sdk, options }, more) {
-    const c = new Connection(sdk, { command, ...options, ...more });
+    const c = new StdioConnection(sdk, { command, ...options, ...more });
     t.after(async () => {
         await c.close();
         assert.deepEqual(c.unreadable(), []);

@@ -27,7 +27,7 @@ struct http_outcome {
 struct http_caller_options {
     std::string token{};  ///< for Authorization
     std::string accept{takes_both};
-    http_client_options connection{};
+    http_socket_options connection{};
 };
 
 /// One client of one revision: a session under the legacy ones, with which it shakes hands first.

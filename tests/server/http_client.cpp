@@ -33,7 +33,7 @@ std::string trimmed(std::string_view text) {
     return std::string(text);
 }
 
-detail::descriptor connected(std::uint16_t port, const http_client_options& options) {
+detail::descriptor connected(std::uint16_t port, const http_socket_options& options) {
     // A server that is gone is an error of write() here, and not the end of the tests.
     static const auto ignored [[maybe_unused]] = ::signal(SIGPIPE, SIG_IGN);
     detail::descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -46,6 +46,14 @@ detail::descriptor connected(std::uint16_t port, const http_client_options& opti
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     ::inet_pton(AF_INET, options.address.c_str(), &address.sin_addr);
+    if (!options.from.empty()) {
+        sockaddr_in own{};
+        own.sin_family = AF_INET;
+        ::inet_pton(AF_INET, options.from.c_str(), &own.sin_addr);
+        if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
+            throw std::system_error(errno, std::generic_category(), "bind");
+        }
+    }
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         throw std::system_error(errno, std::generic_category(), "connect");
     }
@@ -81,7 +89,7 @@ std::string http_answer::type() const {
 
 json::object http_event::message() const { return json::parse(data).as_object(); }
 
-http_client::http_client(std::uint16_t port, const http_client_options& options)
+http_client::http_client(std::uint16_t port, const http_socket_options& options)
     : stream_(connected(port, options),
               options.trusted.empty() ? nullptr : detail::tls_context::client(options.trusted), false, "localhost") {}
 

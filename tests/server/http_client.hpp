@@ -42,16 +42,19 @@ struct http_event {
     [[nodiscard]] json::object message() const;
 };
 
-struct http_client_options {
+struct http_socket_options {
     std::string trusted{};   ///< a file of certificates: the connection speaks TLS
     int receive_buffer = 0;  ///< bytes that the kernel holds for a client that does not read; 0: its own choice
     std::string address = "127.0.0.1";
+    std::string from{};  ///< the client's own address; empty: the kernel's choice
 };
 
 /// Every wait is for an event, and ends the test with what was heard instead when that does not come.
 class http_client {
 public:
-    explicit http_client(std::uint16_t port, const http_client_options& options = {});
+    explicit http_client(std::uint16_t port, const http_socket_options& options = {});
+    /// On a connection that is there already.
+    explicit http_client(detail::descriptor socket) : stream_(std::move(socket), nullptr, false) {}
     http_client(http_client&&) noexcept = default;
     http_client& operator=(http_client&&) noexcept = default;
 

@@ -163,6 +163,7 @@ bool server_process::pump(int limit_ms, bool also_writable) {
                                {exited_ ? -1 : pidfd_, POLLIN, 0},
                                {also_writable ? in_ : -1, POLLOUT, 0}}};
     if (::poll(all.data(), all.size(), limit_ms) <= 0) return false;
+    ++pieces_;
     if (all[0].revents != 0) take_in(out_, partial_line_, lines_);
     if (all[1].revents != 0) take_in(err_, partial_log_, log_);
     taken_.resize(lines_.size());
@@ -195,7 +196,10 @@ std::string server_process::all_heard() const {
 
 void server_process::wait_until(const std::function<bool()>& done, std::string_view what) {
     const auto limit = std::chrono::steady_clock::now() + patience;
-    while (!done()) {
+    for (;;) {
+        const std::size_t before = pieces_;
+        if (done()) return;
+        if (pieces_ != before) continue;  // what it asked first has changed since
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - std::chrono::steady_clock::now());
         const bool nothing_more = exited_ && out_ < 0 && err_ < 0;
         if (left.count() <= 0 || nothing_more) {

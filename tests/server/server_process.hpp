@@ -125,6 +125,7 @@ private:
     int out_ = -1;
     int err_ = -1;
     bool reads_output_ = true;
+    std::size_t pieces_ = 0;  // read so far
     int fences_ = 0;
     std::optional<exit_status> exited_;
     std::string partial_line_;

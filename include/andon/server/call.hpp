@@ -24,7 +24,8 @@ namespace andon {
 
 namespace detail {
 class call_state;
-}
+class subscriptions;
+}  // namespace detail
 
 /// Of a log message to the client, as in RFC 5424.
 enum class message_level : std::uint8_t { debug, info, notice, warning, error, critical, alert, emergency };
@@ -140,6 +141,8 @@ public:
     [[nodiscard]] bool client_can(std::initializer_list<std::string_view> path) const noexcept;
 
 private:
+    friend class detail::subscriptions;
+
     void must_be_free_to_block(const char* name) const;
     void notice() const noexcept;
     void resume_soon(std::coroutine_handle<> waiting) const;

@@ -30,7 +30,7 @@ struct server_options {
     std::size_t workers = 64;                          ///< threads for blocking handlers, at most
     std::size_t page_size = 250;                       ///< of lists
     in_flight_limits requests{};                       ///< how many may be in flight
-    std::size_t most_bytes = std::size_t{256} << 20U;  ///< of arguments in flight, in one session
+    std::size_t most_bytes = std::size_t{256} << 20U;  ///< of arguments in flight, in one session or of one HTTP client
     transport_limits lines{};                          ///< how long a message may be, how much may wait to be sent
     /// When the client is gone or the process is asked to leave: how long handlers have to return.
     duration leave_within = std::chrono::milliseconds(400);
@@ -83,6 +83,9 @@ public:
     bool remove_tool(std::string_view name);
     bool remove_prompt(std::string_view name);
     bool remove_resource(std::string_view uri);
+
+    /// Tells the clients that have subscribed to it. From any thread.
+    void resource_changed(std::string_view uri);
 
     /// Around every tool call, on its handler's thread; both can ask the call whether it is cancelled (REG-5). What
     /// `before` throws is the answer, and the handler does not run. `after` comes however the handler ended; what it

@@ -20,6 +20,9 @@ namespace andon {
 [[nodiscard]] std::string error_without_id(int code, std::string_view message, const revision_policy& policy);
 [[nodiscard]] std::string request_message(std::int64_t id, std::string_view method, const json::object& params);
 [[nodiscard]] std::string notification_message(std::string_view method, const json::object& params);
+/// What is told on a subscription (2026-07-28): its id stands beside the params.
+[[nodiscard]] std::string subscription_message(std::string_view raw_id, std::string_view method,
+                                               const json::object& params);
 [[nodiscard]] std::string cancelled_message(std::string_view raw_id, std::string_view reason);
 
 struct progress_update {

@@ -37,6 +37,7 @@ struct revision_policy {
     bool log_level_per_request;   ///< and no log message without it; before: logging/setLevel
     bool result_type;             ///< every result says whether it is complete
     bool cache_hints;             ///< ttlMs and cacheScope in lists and reads
+    bool subscriptions_listen;  ///< one request that waits; before: resources/subscribe, and lists without being asked
     bool error_id_may_be_absent;  ///< where the id could not be read; before: null
     int resource_not_found;       ///< the error code
 };

@@ -44,6 +44,7 @@ std::string_view reason_phrase(int status) noexcept {
         case 415: return "Unsupported Media Type";
         case 429: return "Too Many Requests";
         case 431: return "Request Header Fields Too Large";
+        case 500: return "Internal Server Error";
         case 503: return "Service Unavailable";
         default: return "Error";
     }
@@ -92,6 +93,12 @@ void http_connection::close(std::string_view why) {
         self->watch_.reset();
         self->stream_.close();
     });
+}
+
+void http_connection::close_soon(std::string_view why) {
+    blocked_ = true;
+    leaving_ = true;
+    loop_->post([self = shared_from_this(), why = std::string(why)] { self->close(why); });
 }
 
 // Reading.
@@ -162,6 +169,7 @@ void http_connection::advance(std::string_view bytes) {
         busy_ = true;
         chunks_ = request.chunks;
         keep_alive_ = request.keep_alive;
+        head_only_ = request.method == "HEAD";
         active_ = now();
         input_ = std::string(bytes);
         owner_->on_request(*this, std::move(request));
@@ -176,6 +184,7 @@ void http_connection::advance(std::string_view bytes) {
 void http_connection::fault(int status, std::string_view why) {
     busy_ = true;
     keep_alive_ = false;
+    head_only_ = false;
     respond(status, "text/plain", std::string(why) + '\n');
 }
 
@@ -184,7 +193,7 @@ void http_connection::fault(int status, std::string_view why) {
 void http_connection::put(std::string_view bytes) {
     if (closed_) return;
     if (outbox_.put(bytes, nullptr, {}) == outbox::queued::overflow) {
-        return close("the client does not read what it is sent");
+        return close_soon("the client does not read what it is sent");
     }
     flush();
 }
@@ -203,7 +212,7 @@ void http_connection::respond(int status, std::string_view content_type, std::st
     if (keep_alive_ && !chunks_) answer += "Connection: keep-alive\r\n";
     answer += extra;
     answer += "\r\n";
-    answer += body;
+    if (!head_only_) answer += body;
     put(answer);
     complete();
 }
@@ -231,11 +240,12 @@ bool http_connection::event(std::string_view framed, const cancel_token* of) {
     }
     switch (outbox_.put(framed, of, {})) {
         case outbox::queued::no: return false;
-        case outbox::queued::overflow: close("the client does not read what it is sent"); return false;
+        case outbox::queued::overflow: close_soon("the client does not read what it is sent"); return false;
         case outbox::queued::yes:
         case outbox::queued::wake: break;
     }
-    active_ = now();
+    // What is only put behind the rest is no sign that the client reads.
+    if (!blocked_) active_ = now();
     flush();
     return true;
 }
@@ -257,6 +267,7 @@ void http_connection::complete() {
         if (!blocked_) flush();
         return;
     }
+    arm();
     if (inside_ || input_.empty()) return;
     // Not here: whoever answered is still at it.
     loop_->post([self = shared_from_this()] {
@@ -277,10 +288,7 @@ void http_connection::flush() {
         return wrote.bytes;
     });
     if (flushed == outbox::flushed::broken) {
-        // Not here: whoever is answering is in the middle of it.
-        blocked_ = true;
-        loop_->post([self = shared_from_this()] { self->close("the client closed the connection"); });
-        return;
+        return close_soon("the client closed the connection");
     }
     if (flushed == outbox::flushed::blocked || stream_.wants_write()) return write_later();
     if (leaving_ && !draining_) drain();

@@ -92,6 +92,8 @@ public:
     void close_scope(cancel_cause cause, std::string_view why);
 
 private:
+    /// As soon as whoever is answering is done with what it is in the middle of.
+    void close_soon(std::string_view why);
     void read_later();
     void on_readable();
     void take(std::string_view bytes);
@@ -125,6 +127,7 @@ private:
     bool inside_ = false;     // advance() is at work, and goes on when the answer was given at once
     bool keep_alive_ = true;  // after the present answer
     bool chunks_ = true;      // the client of the present request understands them
+    bool head_only_ = false;  // it was a HEAD: the answer has no body, whatever its length says
     bool blocked_ = false;    // the client has to read before more can be written
     bool leaving_ = false;    // closed when everything was written
     bool draining_ = false;   // it was, and the client is still sending

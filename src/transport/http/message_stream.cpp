@@ -33,6 +33,10 @@ std::shared_ptr<message_stream> message_stream::make(event_loop& loop, message_s
             }};
 }
 
+void message_stream::request_began(const cancel_token& request) {
+    if (abandoned_after_) requests_.push_back(request);
+}
+
 // From any thread.
 
 bool message_stream::send(std::string_view line, const cancel_token* owner) {
@@ -40,11 +44,8 @@ bool message_stream::send(std::string_view line, const cancel_token* owner) {
         const std::lock_guard lock(mutex_);
         if (closed_to_send_) return false;
         if (!loop_->here() || told_) {
-            const bool tell = !std::exchange(told_, true);
-            queue_.push_back(
+            return queue(
                 {what::message, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr, 0});
-            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
-            return true;
         }
     }
     return deliver(line, owner);
@@ -55,9 +56,7 @@ void message_stream::answer(std::string_view line, int code) {
         const std::lock_guard lock(mutex_);
         if (std::exchange(closed_to_send_, true)) return;
         if (!loop_->here() || told_) {
-            const bool tell = !std::exchange(told_, true);
-            queue_.push_back({what::answer, std::string(line), cancel_token(), false, code});
-            if (tell) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+            queue({what::answer, std::string(line), cancel_token(), false, code});
             return;
         }
     }
@@ -90,8 +89,18 @@ void message_stream::let_go_of_connection() {
         // Only a client that has an event id can come back.
         if (!self->settings_.event_prefix.empty() && self->settings_.primed && self->become_events()) {
             self->disconnect_listener();
+            self->wait_for_return();
         }
     });
+}
+
+/// A handler can say more than the loop can pass on, whether or not the client reads it.
+bool message_stream::queue(item next) {
+    if (next.has_owner && queued_bytes_ + next.line.size() > settings_.queue_bytes) return false;
+    queued_bytes_ += next.line.size();
+    queue_.push_back(std::move(next));
+    if (!std::exchange(told_, true)) loop_->post([self = shared_from_this()] { self->empty_queue(); });
+    return true;
 }
 
 void message_stream::empty_queue() {
@@ -99,6 +108,7 @@ void message_stream::empty_queue() {
     {
         const std::lock_guard lock(mutex_);
         all.swap(queue_);
+        queued_bytes_ = 0;
         told_ = false;
     }
     for (const item& each : all) {
@@ -202,7 +212,7 @@ void message_stream::finish() {
     phase_ = phase::over;
     listener_ = nullptr;
     abandoned_.reset();
-    when_abandoned_ = {};
+    requests_.clear();
     if (const auto work = std::exchange(when_over_, {})) work();
 }
 
@@ -231,7 +241,9 @@ void message_stream::replay(http_connection& listener, std::uint64_t last_seen) 
     for (const kept_event& each : kept_) {
         const cancel_token* const owner = each.has_owner ? &each.owner : nullptr;
         if (each.number <= last_seen || is_cancelled(owner)) continue;
-        listener.event(sse_event(each.line, event_id(each.number)), owner);
+        if (listener.event(sse_event(each.line, event_id(each.number)), owner)) continue;
+        // Too much is waiting. With a gap it would believe that it has everything; so it comes back for the rest.
+        return listener.close("the client does not read what it missed");
     }
     handed_out_ = last_number_;
     if (over()) {
@@ -243,11 +255,6 @@ void message_stream::replay(http_connection& listener, std::uint64_t last_seen) 
 
 void message_stream::disconnect_listener() {
     if (listener_ != nullptr) std::exchange(listener_, nullptr)->end_events();
-}
-
-void message_stream::when_abandoned(duration after, std::function<void()> work) {
-    abandoned_after_ = after;
-    when_abandoned_ = std::move(work);
 }
 
 void message_stream::on_quiet() {
@@ -263,11 +270,19 @@ void message_stream::on_disconnected() {
         }
         return finish();
     }
-    if (over() || !when_abandoned_) return;
+    wait_for_return();
+}
+
+/// Nobody listens any more, and somebody may come back.
+void message_stream::wait_for_return() {
+    if (over() || requests_.empty()) return;
     abandoned_ = std::make_unique<event_loop::timer>(*loop_);
-    abandoned_->set(std::chrono::steady_clock::now() + abandoned_after_, [this] {
+    abandoned_->set(std::chrono::steady_clock::now() + *abandoned_after_, [this] {
         const auto self = shared_from_this();
-        if (const auto work = std::exchange(when_abandoned_, {})) work();
+        for (const cancel_token& each : std::exchange(requests_, {})) {
+            each.state()->cancel(cancel_cause::disconnect, "the client did not come back",
+                                 std::chrono::steady_clock::now());
+        }
     });
 }
 

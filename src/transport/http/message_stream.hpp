@@ -27,8 +27,9 @@ struct message_stream_settings {
     bool wants_events = true;    // the client takes an answer in events
     bool wants_json = true;      // and a plain one
     bool primed = false;         // the first event is an id alone, so that the client can come back (2025-11-25)
-    std::chrono::milliseconds retry{1'000};            // when a client that was cut off should come back
-    std::size_t keep_bytes = std::size_t{256} << 10U;  // for one that was
+    std::chrono::milliseconds retry{1'000};             // when a client that was cut off should come back
+    std::size_t keep_bytes = std::size_t{256} << 10U;   // for one that was
+    std::size_t queue_bytes = std::size_t{256} << 10U;  // on their way to the loop: above it progress is lost
 };
 
 /// Filled from any thread, emptied on the loop's. Whether the answer is plain JSON or events is decided when the first
@@ -49,8 +50,9 @@ public:
     [[nodiscard]] static std::shared_ptr<message_stream> make(event_loop& loop, message_stream_settings settings);
     ~message_stream() override;
 
-    // From any thread.
+    // From any thread, the first on the loop's.
 
+    void request_began(const cancel_token& request) override;
     bool send(std::string_view line, const cancel_token* owner) override;
     void answer(std::string_view line, int code) override;
     void refuse(std::string_view line, int code) override;
@@ -70,8 +72,8 @@ public:
     [[nodiscard]] bool over() const noexcept { return phase_ == phase::over; }
     [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 
-    /// When the client was gone for so long, and the request still runs, `work` is done. Set before attach().
-    void when_abandoned(duration after, std::function<void()> work);
+    /// When the client was gone for so long, the requests that are answered here are cancelled. Set before attach().
+    void cancel_when_abandoned(duration after) { abandoned_after_ = after; }
     /// Once, when the last message was given away.
     void when_over(std::function<void()> work) { when_over_ = std::move(work); }
     /// A scope of ids that lives as long as the stream.
@@ -96,13 +98,15 @@ private:
     };
 
     message_stream(event_loop& loop, message_stream_settings settings);
-    void queue(item next);
+    /// Under the mutex. False: there is too much on its way already.
+    bool queue(item next);
     void empty_queue();
     bool deliver(std::string_view line, const cancel_token* owner);
     void deliver_answer(std::string_view line, int code);
     void deliver_nothing();
     bool become_events();
     void finish();
+    void wait_for_return();
     void replay(http_connection& listener, std::uint64_t last_seen);
     void keep_event(std::string_view line, const cancel_token* owner);
     [[nodiscard]] std::string event_id(std::uint64_t number) const;
@@ -119,15 +123,16 @@ private:
     std::deque<kept_event> kept_;
     std::size_t kept_bytes_ = 0;
     std::function<void()> when_over_;
-    std::function<void()> when_abandoned_;
-    duration abandoned_after_{};
+    std::optional<duration> abandoned_after_;
+    std::vector<cancel_token> requests_;  // that are answered here, where the client's absence may cancel them
     std::unique_ptr<event_loop::timer> abandoned_;
     std::optional<session> scope_;
 
     std::mutex mutex_;
-    std::vector<item> queue_;      // under the mutex
-    bool told_ = false;            // under the mutex: the loop was told of it
-    bool closed_to_send_ = false;  // under the mutex
+    std::vector<item> queue_;       // under the mutex
+    std::size_t queued_bytes_ = 0;  // likewise, of messages
+    bool told_ = false;             // under the mutex: the loop was told of it
+    bool closed_to_send_ = false;   // under the mutex
 };
 
 }  // namespace andon::detail
