@@ -44,6 +44,8 @@ public:
     response_head head;
     std::string_view piece;
 
+    [[nodiscard]] bool between_chunks() const { return is_header_done() && chunked() && chunk_left_ == 0; }
+
 private:
     using error = beast::error_code;
     using text = beast::string_view;
@@ -63,12 +65,15 @@ private:
         piece = view(body);
         return body.size();
     }
-    void on_chunk_header_impl(std::uint64_t, text, error&) override {}
+    void on_chunk_header_impl(std::uint64_t size, text, error&) override { chunk_left_ = size; }
     std::size_t on_chunk_body_impl(std::uint64_t, text body, error&) override {
         piece = view(body);
+        chunk_left_ -= body.size();
         return body.size();
     }
     void on_finish_impl(error&) override {}
+
+    std::uint64_t chunk_left_ = 0;
 };
 
 }  // namespace
@@ -137,6 +142,8 @@ response_reader::step response_reader::parsing::next() {
                 searched_ = 0;
             }
         }
+        // An assertion of Beast's wants to see that much; more comes in any case.
+        if (parser_->between_chunks() && bytes.size() < 5) failed = http::error::need_more;
         if (!failed) put(bytes, failed);
         if (beside_ + (failed ? rest().size() : 0) > longest_head_) return fail("its head has no end");
         if (failed == http::error::need_more) return step::more;
@@ -144,7 +151,8 @@ response_reader::step response_reader::parsing::next() {
         if (!head_told_ && parser_->is_header_done()) {
             const unsigned status = head().status;
             if (status == 101) return fail("it speaks another protocol from here on");
-            if (status >= 100 && status < 200) {
+            if (status < 100) return fail("it is no HTTP: there is no status " + std::to_string(status));
+            if (status < 200) {
                 parser_.emplace();
                 continue;
             }

@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         response_case{"with_a_length_and_chunks",
                       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", false, step::failed,
                       0, "", false, "no HTTP"},
-        response_case{"with_a_chunk_of_no_size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false,
+        response_case{"with_a_chunk_of_no_size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nz", false,
                       step::failed, 200, "", false, "no HTTP"}),
     by_name());
 
