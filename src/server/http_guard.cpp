@@ -49,6 +49,17 @@ void for_each_item(std::string_view list, F f) {
     }
 }
 
+/// `;q=0` and `;q=0.000` among the parameters: refused in so many words.
+bool has_no_weight(std::string_view item) {
+    while (true) {
+        const std::size_t semicolon = item.find(';');
+        if (semicolon == std::string_view::npos) return false;
+        item.remove_prefix(semicolon + 1);
+        const std::string parameter = lower(trimmed(item.substr(0, item.find(';'))));
+        if (parameter.substr(0, 3) == "q=0") return parameter.find_first_not_of("0.", 2) == std::string::npos;
+    }
+}
+
 }  // namespace
 
 bool is_loopback(std::string_view address) {
@@ -80,6 +91,7 @@ accepted_types accepted_by(const http_request& request) {
     if (!accept) return {true, true};
     accepted_types types;
     for_each_item(*accept, [&](std::string_view item) {
+        if (has_no_weight(item)) return;
         const std::string type = lower(trimmed(item.substr(0, item.find(';'))));
         if (type == "*/*" || type == "application/*" || type == "application/json") types.json = true;
         if (type == "*/*" || type == "text/*" || type == "text/event-stream") types.events = true;

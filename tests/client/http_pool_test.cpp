@@ -133,6 +133,18 @@ TEST_F(http_pool, stale_a_call_that_was_refused_unread_is_made_again) {
     EXPECT_EQ(text_of(pending.get()), "ok");
 }
 
+TEST_F(http_pool, stale_a_call_that_came_right_after_the_end_is_made_again) {
+    auto client = connect();
+    const auto pending = client.call_tool("work");
+    const auto first = server_.next("tools/call");
+    first.on->end();
+    first.on->reset();
+    const auto again = server_.next("tools/call");
+    EXPECT_EQ(again.on->number(), 2);
+    again.answer_text("ok");
+    EXPECT_EQ(text_of(pending.get()), "ok");
+}
+
 TEST_F(http_pool, stale_only_once_and_never_on_a_new_connection) {
     auto client = connect();
     const auto pending = client.request("tools/list");

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -61,11 +62,18 @@ void raw_http_connection::close() {
     if (fd_ >= 0) ::shutdown(fd_, SHUT_RDWR);
 }
 
+void raw_http_connection::end() {
+    const std::lock_guard lock(mutex_);
+    if (fd_ >= 0) ::shutdown(fd_, SHUT_WR);
+}
+
 void raw_http_connection::reset() {
     const std::lock_guard lock(mutex_);
     sockaddr nobody{};
     nobody.sa_family = AF_UNSPEC;
-    ::connect(fd_, &nobody, sizeof nobody);  // unlike close(), at once: the server's thread is looking at it
+    // Unlike close() at once, though the server's thread is looking at it. Not connect(): the thread sanitizer takes
+    // that for a new descriptor.
+    ::syscall(SYS_connect, fd_, &nobody, sizeof nobody);
 }
 
 bool raw_http_connection::closed_by_client() {
@@ -166,9 +174,10 @@ raw_http_server::~raw_http_server() {
 void raw_http_server::wake() const { EXPECT_EQ(::write(wake_write_, "x", 1), 1); }
 
 void raw_http_server::stop_accepting() {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     accepting_ = false;
     wake();
+    changed_.wait(lock, [&] { return !looks_for_new_; });
 }
 
 void raw_http_server::go_on_accepting() {
@@ -185,6 +194,8 @@ void raw_http_server::run() {
         {
             const std::lock_guard lock(mutex_);
             if (leaving_) return;
+            looks_for_new_ = accepting_;
+            changed_.notify_all();
             ready.push_back({accepting_ ? listener_ : -1, POLLIN, 0});
         }
         for (const auto& each : all) {

@@ -31,6 +31,8 @@ public:
     bool write(std::string_view bytes);
     /// The server's end of it; the client sees it at once, even before it is done with what was written.
     void close();
+    /// The server's end alone: it could go on reading.
+    void end();
     /// So that the client sees a reset.
     void reset();
     /// Waits until the client has closed it.
@@ -133,6 +135,7 @@ private:
     std::vector<std::string> deleted_;
     int accepted_ = 0;
     bool accepting_ = true;
+    bool looks_for_new_ = true;  // the server's thread: what it made of that
     bool leaving_ = false;
     std::atomic<bool> listened_to_ = false;
     std::thread thread_;

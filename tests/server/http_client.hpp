@@ -53,6 +53,8 @@ struct http_socket_options {
 class http_client {
 public:
     explicit http_client(std::uint16_t port, const http_socket_options& options = {});
+    /// On a connection that is there already.
+    explicit http_client(detail::descriptor socket) : stream_(std::move(socket), nullptr, false) {}
     http_client(http_client&&) noexcept = default;
     http_client& operator=(http_client&&) noexcept = default;
 

@@ -91,7 +91,8 @@ public:
     /// was not taken, because too much is waiting or nobody is there.
     virtual bool send(std::string_view line, const cancel_token* owner) = 0;
     /// On the loop's thread: nobody waits for the answer to this request of ours any more. `line` is the notification
-    /// that says so; empty where the peer is not to be told. What tells it is the transport's business (SND-3 to SND-5).
+    /// that says so; empty where the peer is not to be told. What tells it is the transport's business (SND-3 to
+    /// SND-5).
     virtual void cancel_request(std::int64_t id, std::string_view line) {
         static_cast<void>(id);
         if (!line.empty()) send(line, nullptr);

@@ -222,10 +222,25 @@ void client_connection::ended(std::string_view why, bool clean, bool unread) {
         stream_.reset();
         return complete();
     }
+    const bool stale = used_before_ && !reader_->begun();
+    if (clean && stale && !unread && !kept->repeated_ && !kept->request_.repeatable) return await_refusal();
     const std::string said = !why.empty()        ? std::string(why)
                              : !reader_->begun() ? "the server closed the connection without an answer"
                                                  : reader_->error();
     lose(said.empty() ? "the connection broke" : said, unread);
+}
+
+/// A server that had closed the connection when our bytes came refuses them, and we hear of it right behind its end.
+void client_connection::await_refusal() {
+    constexpr auto refuses_within = std::chrono::milliseconds(100);
+    const auto decide = [this] {
+        int refused = 0;
+        socklen_t size = sizeof refused;
+        static_cast<void>(::getsockopt(stream_->fd(), SOL_SOCKET, SO_ERROR, &refused, &size));
+        lose("the server closed the connection without an answer", refused != 0);
+    };
+    watch_->when(readiness::broken, decide);
+    timer_.set(now() + refuses_within, decide);
 }
 
 void client_connection::lose(const std::string& why, bool unread) {

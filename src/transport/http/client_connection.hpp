@@ -45,6 +45,7 @@ private:
     void take(std::string_view bytes);
     void ended(std::string_view why, bool clean, bool unread);
     void complete();
+    void await_refusal();
     void watch();
     void break_later(std::string why);
     void settle_broken();

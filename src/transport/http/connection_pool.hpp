@@ -20,7 +20,8 @@ namespace andon::detail {
 /// A connection that waited may have been closed by the server in the very moment in which it is used again. Such an
 /// exchange is repeated, once and on a new connection, if not a byte came back, and
 ///  - if doing it twice does no harm, or
-///  - if the server's system refused the bytes (a reset): then nobody has read them.
+///  - if the server's system refused the bytes (a reset, also one that comes right behind the end of the connection):
+///    then nobody has read them.
 /// What remains is a server that reads a tools/call and then closes the connection without a word: it may have done the
 /// work, so that it is not asked again.
 class connection_pool {

@@ -241,7 +241,9 @@ void message_stream::replay(http_connection& listener, std::uint64_t last_seen) 
     for (const kept_event& each : kept_) {
         const cancel_token* const owner = each.has_owner ? &each.owner : nullptr;
         if (each.number <= last_seen || is_cancelled(owner)) continue;
-        listener.event(sse_event(each.line, event_id(each.number)), owner);
+        if (listener.event(sse_event(each.line, event_id(each.number)), owner)) continue;
+        // Too much is waiting. With a gap it would believe that it has everything; so it comes back for the rest.
+        return listener.close("the client does not read what it missed");
     }
     handed_out_ = last_number_;
     if (over()) {

@@ -33,8 +33,9 @@ bool decides(std::string_view name) noexcept {
     return name.substr(0, 4) == "mcp-" || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+constexpr std::string_view end_of_head = "\r\n\r\n";
+
 bool has_folded_line(std::string_view head) noexcept {
-    head = head.substr(0, head.find("\r\n\r\n"));
     return head.find("\r\n ") != std::string_view::npos || head.find("\r\n\t") != std::string_view::npos;
 }
 
@@ -49,15 +50,16 @@ std::optional<std::string_view> http_request::header(std::string_view name) cons
 
 class request_reader::parser final : public http::basic_parser<true> {
 public:
-    explicit parser(const http_request_limits& limits) : head_limit_bytes(limits.head), body_limit_bytes(limits.body) {
+    explicit parser(const http_request_limits& given) : limits(given) {
         header_limit(static_cast<std::uint32_t>(limits.head));
         body_limit(limits.body);
         eager(true);
     }
 
     http_request request;
-    std::size_t head_limit_bytes;
-    std::size_t body_limit_bytes;
+    http_request_limits limits;
+    std::size_t searched = 0;  // of the head, for its end
+    std::size_t trailers = 0;  // bytes of them
     bool wants_continue = false;
     bool ambiguous = false;
     bool head_over = false;
@@ -74,7 +76,11 @@ private:
     void on_response_impl(int, string_view, int, error_code& failed) override { failed = {}; }
     void on_field_impl(http::field, string_view name, string_view value, error_code& failed) override {
         failed = {};
-        if (head_over) return;  // a trailer: nobody has looked at it who looked at the headers
+        if (head_over) {  // a trailer: nobody has looked at it who looked at the headers
+            trailers += name.size() + value.size();
+            if (trailers > limits.head) failed = http::error::header_limit;
+            return;
+        }
         std::string key = lower(name);
         if (decides(key) && request.header(key)) ambiguous = true;
         if (key == "expect") wants_continue = lower(value) == "100-continue";
@@ -87,21 +93,24 @@ private:
         if (encoding && request.header("content-length")) ambiguous = true;
         // Beast sees no body where it does not know the encoding, and what is in it would be the next request.
         if (encoding && lower({encoding->data(), encoding->size()}) != "chunked") ambiguous = true;
+        // It takes a list of equal lengths for one of them.
+        const auto length = request.header("content-length");
+        if (length && length->find(',') != std::string_view::npos) ambiguous = true;
         if (ambiguous) failed = http::error::bad_field;
     }
     void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code& failed) override {
         failed = {};
-        // Only so much on the client's word: the rest when it comes.
-        constexpr std::size_t at_first = std::size_t{64} << 10U;
-        if (length)
-            request.body.reserve(std::min(static_cast<std::size_t>(*length), at_first) + line_splitter::padding);
+        if (length) request.body.reserve(static_cast<std::size_t>(*length) + line_splitter::padding);
     }
     std::size_t on_body_impl(string_view piece, error_code& failed) override {
         failed = {};
         request.body.append(piece.data(), piece.size());
         return piece.size();
     }
-    void on_chunk_header_impl(std::uint64_t, string_view, error_code& failed) override { failed = {}; }
+    void on_chunk_header_impl(std::uint64_t, string_view extension, error_code& failed) override {
+        failed = {};
+        if (extension.size() > limits.head) failed = http::error::header_limit;
+    }
     std::size_t on_chunk_body_impl(std::uint64_t, string_view piece, error_code& failed) override {
         return on_body_impl(piece, failed);
     }
@@ -111,39 +120,61 @@ private:
 request_reader::request_reader(const http_request_limits& limits) : parser_(std::make_unique<parser>(limits)) {}
 request_reader::~request_reader() = default;
 
+/// The head goes to Beast in one piece. In several it would take line by line, limit each instead of all of them, and
+/// say what is wrong sooner or later depending on the pieces.
+request_reader::fed request_reader::feed_head(std::string_view bytes) {
+    const std::string_view window = bytes.substr(0, parser_->limits.head);
+    const std::size_t from = parser_->searched - std::min(parser_->searched, end_of_head.size() - 1);
+    const std::size_t end = window.find(end_of_head, from);
+    parser_->searched = window.size();
+    if (end == std::string_view::npos) {
+        if (window.size() == parser_->limits.head) return failed(431, "the headers are too large");
+        // Whoever tries TLS, say, need not wait to be told.
+        if (!bytes.empty() && (bytes.front() < 'A' || bytes.front() > 'z')) return failed(400, "not an HTTP request");
+        return {0, progress::more};
+    }
+    const std::string_view head = bytes.substr(0, end + end_of_head.size());
+    error_code wrong;
+    if (has_folded_line(head)) parser_->ambiguous = true;  // it would make one line of them
+    static_cast<void>(parser_->put(boost::asio::buffer(head.data(), head.size()), wrong));
+    if (wrong || parser_->ambiguous) return failed(wrong);
+    return {head.size(), parser_->is_done() ? progress::done : progress::more};
+}
+
 request_reader::fed request_reader::feed(std::string_view bytes) {
     std::size_t used = 0;
+    if (!parser_->is_header_done()) {
+        const fed head = feed_head(bytes);
+        if (head.what != progress::more || head.used == 0) return head;
+        used = head.used;
+    }
     while (!parser_->is_done()) {
-        error_code failed;
-        const bool in_head = !parser_->is_header_done();
-        const std::size_t took = parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), failed);
-        // It takes a head in one piece, and makes one line of a folded one.
-        if (in_head && parser_->head_over && has_folded_line(bytes.substr(used, took))) {
-            parser_->ambiguous = true;
-            failed = http::error::bad_field;
-        }
+        error_code wrong;
+        const std::size_t took = parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), wrong);
         used += took;
-        if (failed == http::error::need_more || (!failed && took == 0)) {
-            // Beast bounds the headers. The line before a chunk and the trailer behind the last have no end of their
-            // own.
-            if (bytes.size() - used <= parser_->head_limit_bytes) return {used, progress::more};
-            failed = http::error::header_limit;
+        if (wrong == http::error::need_more || (!wrong && took == 0)) {
+            // Only of what stands between chunks does anything stay behind.
+            if (bytes.size() - used > parser_->limits.head) return failed(431, "the headers of a chunk are too large");
+            return {used, progress::more};
         }
-        if (!failed) continue;
-        if (failed == http::error::body_limit) {
-            parser_->status = 413;
-            parser_->fault = "the body is larger than " + std::to_string(parser_->body_limit_bytes) + " bytes";
-        } else if (failed == http::error::header_limit) {
-            parser_->status = 431;
-            parser_->fault = "the headers are too large";
-        } else if (parser_->ambiguous) {
-            parser_->fault = "the headers can be understood in two ways";
-        } else {
-            parser_->fault = "not an HTTP request: " + failed.message();
-        }
-        return {used, progress::failed};
+        if (wrong) return failed(wrong);
     }
     return {used, progress::done};
+}
+
+request_reader::fed request_reader::failed(const boost::system::error_code& wrong) {
+    if (wrong == http::error::body_limit) {
+        return failed(413, "the body is larger than " + std::to_string(parser_->limits.body) + " bytes");
+    }
+    if (wrong == http::error::header_limit) return failed(431, "the headers are too large");
+    if (parser_->ambiguous) return failed(400, "the headers can be understood in two ways");
+    return failed(400, "not an HTTP request: " + wrong.message());
+}
+
+request_reader::fed request_reader::failed(int status, std::string why) {
+    parser_->status = status;
+    parser_->fault = std::move(why);
+    return {0, progress::failed};
 }
 
 http_request request_reader::take() {

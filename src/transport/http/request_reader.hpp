@@ -1,6 +1,7 @@
 // HTTP requests out of bytes.
 #pragma once
 
+#include <boost/system/error_code.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -55,6 +56,11 @@ public:
 
 private:
     class parser;
+
+    [[nodiscard]] fed feed_head(std::string_view bytes);
+    [[nodiscard]] fed failed(const boost::system::error_code& wrong);
+    [[nodiscard]] fed failed(int status, std::string why);
+
     std::unique_ptr<parser> parser_;
 };
 

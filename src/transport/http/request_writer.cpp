@@ -74,7 +74,8 @@ request_writer::request_writer(const endpoint& to, const http_client_options& op
     for (const auto& [name, value] : options.headers) common_ += option_header(name, value);
 }
 
-std::string request_writer::head(std::string_view method, std::string_view accept, const session_headers& session) const {
+std::string request_writer::head(std::string_view method, std::string_view accept,
+                                 const session_headers& session) const {
     std::string text;
     text.reserve(512);
     (((text += method) += ' ') += target_) += " HTTP/1.1\r\n";

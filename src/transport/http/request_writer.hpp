@@ -29,7 +29,8 @@ public:
     [[nodiscard]] std::string remove(const session_headers& session) const;
 
 private:
-    [[nodiscard]] std::string head(std::string_view method, std::string_view accept, const session_headers& session) const;
+    [[nodiscard]] std::string head(std::string_view method, std::string_view accept,
+                                   const session_headers& session) const;
 
     std::string target_;
     std::string common_;  // the headers of every request
