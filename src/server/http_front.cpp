@@ -352,12 +352,11 @@ void http_front::begin_session(passing& one, const envelope& message) {
     }
 }
 
-void http_front::end_session(const std::shared_ptr<http_session>& session, cancel_cause cause, std::string_view why) {
-    const auto kept = session;
-    sessions_.erase(kept->id());
-    kept->talk().close(cause, why);
-    kept->end();
-    facilities_->around->loop.post([kept] {});  // it may be inside its own timer that we are
+void http_front::end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why) {
+    sessions_.erase(session->id());
+    session->talk().close(cause, why);
+    session->end();
+    facilities_->around->loop.post([kept = std::move(session)] {});  // it may be inside its own timer that we are
 }
 
 void http_front::post_in_session(passing& one, const std::shared_ptr<http_session>& session, const envelope& message,

@@ -79,7 +79,7 @@ private:
     /// Nothing: its client has too much in flight, and was told so.
     [[nodiscard]] std::optional<counted> count_in(passing& one);
     void count_out(const counted& one);
-    void end_session(const std::shared_ptr<http_session>& session, cancel_cause cause, std::string_view why);
+    void end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why);
 
     static void refuse(passing& one, int status, int code, std::string_view why, std::string_view raw_id = {},
                        std::string_view extra = {});

@@ -99,7 +99,7 @@ std::shared_ptr<posted_message> http_client_transport::begin(outgoing_message me
                                                              posted_message::private_answer told) {
     const bool settles = message.method == "notifications/initialized";
     const bool awaited = message.is_request() && !told;
-    const auto made = std::make_shared<posted_message>(*this, std::move(message), std::move(told));
+    auto made = std::make_shared<posted_message>(*this, std::move(message), std::move(told));
     posts_.emplace(made.get(), made);
     if (awaited && !made->message().id->is_string()) by_id_[made->message().id->view().number()] = made.get();
     if (settles) {

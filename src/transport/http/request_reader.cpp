@@ -100,7 +100,11 @@ private:
     }
     void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code& failed) override {
         failed = {};
-        if (length) request.body.reserve(static_cast<std::size_t>(*length) + line_splitter::padding);
+        // Only so much on the client's word: the rest when it comes.
+        constexpr std::size_t at_first = std::size_t{64} << 10U;
+        if (length) {
+            request.body.reserve(std::min(static_cast<std::size_t>(*length), at_first) + line_splitter::padding);
+        }
     }
     std::size_t on_body_impl(string_view piece, error_code& failed) override {
         failed = {};
