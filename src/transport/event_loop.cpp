@@ -17,6 +17,7 @@ namespace andon::detail {
 namespace asio = boost::asio;
 
 struct event_loop::engine {
+    bool finishing = false;
     asio::io_context context{1};
     asio::executor_work_guard<asio::io_context::executor_type> guard = asio::make_work_guard(context);
     asio::steady_timer wake{context};
@@ -102,9 +103,11 @@ void event_loop::stop() noexcept { engine_->context.stop(); }
 void event_loop::finish() {
     engine_->thread = std::this_thread::get_id();
     engine_->context.restart();
+    engine_->finishing = true;
     do {
         engine_->do_posted();
     } while (engine_->context.poll() != 0 || !engine_->soon.empty());
+    engine_->finishing = false;
     engine_->thread = std::thread::id();
 }
 
@@ -164,7 +167,7 @@ void event_loop::timer::clear() noexcept {
 }
 
 struct event_loop::watch::state {
-    state(asio::io_context& in, int fd) : context(in), descriptor(in) {
+    state(engine& of, int fd) : context(of.context), finishing(of.finishing), descriptor(of.context) {
         boost::system::error_code refused;
         descriptor.assign(fd, refused);
         if (refused == boost::system::errc::file_exists) {  // somebody else watches it: a number of our own, then
@@ -180,13 +183,14 @@ struct event_loop::watch::state {
         if (own >= 0) ::close(own);
     }
     asio::io_context& context;
+    const bool& finishing;
     asio::posix::stream_descriptor descriptor;
     int own = -1;
     bool can_wait = false;
     bool gone = false;
 };
 
-event_loop::watch::watch(event_loop& loop, int fd) : state_(std::make_shared<state>(loop.engine_->context, fd)) {}
+event_loop::watch::watch(event_loop& loop, int fd) : state_(std::make_shared<state>(*loop.engine_, fd)) {}
 
 event_loop::watch::~watch() {
     state_->gone = true;
@@ -197,8 +201,8 @@ void event_loop::watch::when(readiness what, job work) {
     using kind = asio::posix::stream_descriptor;
     if (!state_->can_wait) {
         if (what == readiness::broken) return;
-        asio::post(state_->context, [state = state_, work = std::move(work)]() mutable {
-            if (!state->gone) work();
+        asio::post(state_->context, [state = state_, what, work = std::move(work)]() mutable {
+            if (!state->gone && !(state->finishing && what == readiness::readable)) work();
         });
         return;
     }
@@ -209,7 +213,8 @@ void event_loop::watch::when(readiness what, job work) {
         type, [state = state_, what, work = std::move(work)](const boost::system::error_code& failed) mutable {
             // A file cannot be waited for, and need not be.
             const bool file = failed == asio::error::operation_not_supported && what != readiness::broken;
-            if ((!failed || file) && !state->gone) work();
+            const bool too_late = state->finishing && what == readiness::readable;
+            if ((!failed || file) && !state->gone && !too_late) work();
         });
 }
 

@@ -23,7 +23,8 @@ public:
     /// On the calling thread, until stop().
     void run();
     void stop() noexcept;
-    /// After run(), on any thread: does what was posted and not done yet, and what that posts.
+    /// After run(), on any thread: does what was posted and not done yet, and what that posts. Nothing more is read: a
+    /// peer that never stops sending would never let us go.
     void finish();
     /// From any thread, in order.
     void post(job work);

@@ -345,11 +345,11 @@ TEST_P(reader_that_stops, is_not_kept_by_a_trickle) {
     server->tool("trickle", "", [&](call& call) {
         const auto noticed = call.on_cancel([&] { told.set(); });
         // More than the kernel holds, first. Then one word at a time, far below the soft bound.
-        const std::string text(2'200'000, '.');
+        const std::string text(400'000, '.');
         int number = 0;
-        for (; number < 40; ++number) {
+        for (; number < 60; ++number) {
             call.progress(number + 1, std::nullopt, text);
-            call.sleep_for(milliseconds(10));
+            call.sleep_for(milliseconds(5));
         }
         began.set();
         for (; number < 3'000; ++number) {

@@ -128,7 +128,7 @@ TEST_P(legacy_lifetime, HTTP_3_a_stream_that_never_had_an_event_cannot_be_resume
 // A client that sends two requests at once and reads no answer: the first fills the connection, the second is one too
 // many, and comes in the middle of somebody's work.
 
-constexpr std::size_t more_than_a_socket_holds = std::size_t{24} << 20U;
+constexpr std::size_t more_than_a_socket_holds = std::size_t{10} << 20U;
 
 class unread : public testing::TestWithParam<revision> {
 protected:
