@@ -30,6 +30,8 @@ public:
     /// On any thread, before start(). The port that it listens on.
     std::uint16_t open() { return listener_.open(); }
     void start();
+    /// Serves a connection that somebody else accepted.
+    void take(int socket, std::string address) { listener_.take(socket, std::move(address)); }
     /// No new connection; every request is told (cause "shutdown").
     void leave(std::string_view why);
     /// What was decided was written: the rest is cut off.

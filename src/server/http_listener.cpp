@@ -86,6 +86,7 @@ std::uint16_t http_listener::open() {
 }
 
 void http_listener::start() {
+    if (socket_.get() < 0) return;  // what there is to serve comes from elsewhere
     watch_ = std::make_unique<event_loop::watch>(*loop_, socket_.get());
     accept_later();
 }

@@ -22,6 +22,8 @@ public:
     /// Binds, on any thread, before start(). The port. Throws where that cannot be done.
     std::uint16_t open();
     void start();
+    /// A connection that was accepted, here or elsewhere.
+    void take(int socket, std::string address);
     /// No further connection is accepted.
     void stop_accepting();
     void forget(const http_connection& gone) { connections_.erase(&gone); }
@@ -32,7 +34,6 @@ public:
 private:
     void accept_later();
     void accept();
-    void take(int socket, std::string address);
 
     event_loop* loop_;
     const http_options* options_;

@@ -127,14 +127,14 @@ request_reader::~request_reader() = default;
 /// The head goes to Beast in one piece. In several it would take line by line, limit each instead of all of them, and
 /// say what is wrong sooner or later depending on the pieces.
 request_reader::fed request_reader::feed_head(std::string_view bytes) {
+    // Whoever tries TLS, say, need not wait to be told.
+    if (!bytes.empty() && (bytes.front() < 'A' || bytes.front() > 'z')) return failed(400, "not an HTTP request");
     const std::string_view window = bytes.substr(0, parser_->limits.head);
     const std::size_t from = parser_->searched - std::min(parser_->searched, end_of_head.size() - 1);
     const std::size_t end = window.find(end_of_head, from);
     parser_->searched = window.size();
     if (end == std::string_view::npos) {
         if (window.size() == parser_->limits.head) return failed(431, "the headers are too large");
-        // Whoever tries TLS, say, need not wait to be told.
-        if (!bytes.empty() && (bytes.front() < 'A' || bytes.front() > 'z')) return failed(400, "not an HTTP request");
         return {0, progress::more};
     }
     const std::string_view head = bytes.substr(0, end + end_of_head.size());
