@@ -351,7 +351,6 @@ TEST_P(reader_that_stops, is_not_kept_by_a_trickle) {
             call.progress(number + 1, std::nullopt, text);
             call.sleep_for(milliseconds(5));
         }
-        began.set();
         for (; number < 3'000; ++number) {
             call.progress(number + 1);
             call.sleep_for(milliseconds(5));
@@ -359,10 +358,9 @@ TEST_P(reader_that_stops, is_not_kept_by_a_trickle) {
         }
     });
     server.listen({.abandon_after = milliseconds(1),
-                   .limits = {.waiting_soft = 4'000'000, .waiting_hard = 64'000'000, .stalled = milliseconds(500)}});
+                   .limits = {.waiting_soft = 4'000'000, .waiting_hard = 64'000'000, .stalled = milliseconds(1'000)}});
     const http_caller client = server.caller(GetParam(), {.connection = {.receive_buffer = 4'096}});
     http_client slow = client.call("1", "trickle", "{}", asks_for_progress);
-    ASSERT_TRUE(began.happens());
     EXPECT_TRUE(told.happens());
     EXPECT_LT(said, 400);
     EXPECT_TRUE(server.empties());
