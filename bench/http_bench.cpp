@@ -23,7 +23,7 @@ const series over_http = {
     .baseline = v2,
     .try_out = try_http,
     .groups = {{"disconnect", measure_disconnect}, {"calls", measure_calls}, {"parked", measure_parked}},
-    .limited_group = "calls",
+    .limited_groups = {"calls"},
     .null_peer = run_http_null_peer,
     .comparisons =
         {

@@ -1,12 +1,32 @@
 #include "null_peer.hpp"
 
+#include <cstdlib>
 #include <string>
 #include <unistd.h>
 
 #include "line_reader.hpp"
 #include "messages.hpp"
+#include "server_process.hpp"
 
 namespace andon::bench {
+namespace {
+
+void write_all(int fd, std::string_view rest) {
+    while (!rest.empty()) {
+        const auto wrote = ::write(fd, rest.data(), rest.size());
+        if (wrote <= 0) std::_Exit(1);
+        rest.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+}
+
+/// The number behind `name`, for a mark on stderr with the time at which the line was there.
+void mark_number(std::string_view line, std::string_view name, const char* event, std::int64_t at) {
+    const auto begin = line.find(name) + name.size();
+    const auto number = line.substr(begin, line.find_first_not_of("0123456789", begin) - begin);
+    write_all(STDERR_FILENO, std::string(event).append(number).append(" ").append(std::to_string(at)).append("\n"));
+}
+
+}  // namespace
 
 void append_null_answer(std::string_view request, std::string& to) {
     constexpr std::string_view id_name = "\"id\":";
@@ -27,16 +47,16 @@ int run_null_peer() {
     line_reader input(STDIN_FILENO);
     std::string answers;
     const auto answer = [&](std::string_view line) {
+        const auto at = now_ns();
+        if (line.find("\"park\"") != std::string_view::npos) return mark_number(line, "\"id\":", "@start ", at);
+        constexpr std::string_view cancelled = "\"requestId\":";
+        if (line.find(cancelled) != std::string_view::npos) return mark_number(line, cancelled, "@cancel ", at);
         const auto before = answers.size();
         append_null_answer(line, answers);
         if (answers.size() != before) answers += '\n';
     };
     while (input.read(answer) != line_reader::result::end) {
-        for (std::string_view rest = answers; !rest.empty();) {
-            const auto wrote = ::write(STDOUT_FILENO, rest.data(), rest.size());
-            if (wrote <= 0) return 1;
-            rest.remove_prefix(static_cast<std::size_t>(wrote));
-        }
+        write_all(STDOUT_FILENO, answers);
         answers.clear();
     }
     return 0;

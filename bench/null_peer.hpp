@@ -9,7 +9,8 @@ namespace andon::bench {
 /// Servers that answer every request the same, with hardly a look at it. The rate that one reaches is the driver's own
 /// limit, and no server's rate means anything close to it.
 
-/// On stdin and stdout. Returns when its input ends.
+/// On stdin and stdout. Of a park, and of a cancel, it says when the line was there: a thread that does nothing but
+/// sleep in read() and wake. Returns when its input ends.
 int run_null_peer();
 /// On a port of 127.0.0.1, which it tells on stderr. Returns only when it fails.
 int run_http_null_peer();

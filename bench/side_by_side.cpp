@@ -260,11 +260,14 @@ int run(const series& of, const std::vector<std::string>& arguments) {
     const bystanders others;
     results found;
     try_peers(of, chosen.peers, cores, found);
-    const peer driver_limit{"driver's own limit", {"/proc/self/exe", "--null-peer"}};
+    const peer driver_limit{"the limit of driver and machine", {"/proc/self/exe", "--null-peer"}};
     for (const auto& group : chosen.groups) {
         for (int i = 0; i < chosen.repetitions; ++i) {
             std::fprintf(stderr, "== %s, %d of %d\n", group.name.c_str(), i + 1, chosen.repetitions);
-            if (group.name == of.limited_group) measure(group, driver_limit, cores, found);
+            const auto& limited = of.limited_groups;
+            if (std::find(limited.begin(), limited.end(), group.name) != limited.end()) {
+                measure(group, driver_limit, cores, found);
+            }
             for (const auto& each : chosen.peers) measure(group, each, cores, found);
         }
     }

@@ -48,8 +48,9 @@ struct series {
     /// Starts a server once and calls it: who cannot do that is left out of everything.
     readings (*try_out)(const peer&, const placement&);
     std::vector<group> groups;
-    /// The group in which the driver's own limit is measured too: against this program, started with `--null-peer`.
-    std::string limited_group;
+    /// The groups in which the limit of driver and machine is measured too: against this program, started with
+    /// `--null-peer`.
+    std::vector<std::string> limited_groups;
     int (*null_peer)();
     std::vector<comparison> comparisons;
     std::vector<own_figure> own_figures;

@@ -29,7 +29,7 @@ const series over_stdio = {
             {"crowd", measure_crowd, true},
             {"start", measure_start},
         },
-    .limited_group = "echo",
+    .limited_groups = {"echo", "cancel"},
     .null_peer = run_null_peer,
     .comparisons =
         {
