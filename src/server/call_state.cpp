@@ -290,7 +290,7 @@ void call_state::tell_of_cancel() noexcept {
         if (entry_->kind == offered::subscription && !incoming_.to.reply) {
             talk().send(cancelled_message(raw_id(), why.text()));
         }
-        talk().answer(incoming_.to, stopped_line(cause, why));
+        talk().answer_last(incoming_.to, stopped_line(cause, why));
     } else if (incoming_.to.reply && !incoming_.to.batch) {
         incoming_.to.reply->no_answer();  // a stream of its own must not hang (HTTP-3)
     }

@@ -154,6 +154,15 @@ void conversation::answer(const answer_path& to, std::string_view line, int code
     }
 }
 
+void conversation::answer_last(const answer_path& to, std::string line) {
+    if (!to.reply) return answer(to, line);
+    // The answer ends the stream. What the request asked the client is taken back on it by work that is posted now
+    // (RCV-12), so this comes twice later.
+    post([self = shared_from_this(), to, line = std::move(line)]() mutable {
+        self->post([self, to = std::move(to), line = std::move(line)] { self->answer(to, line); });
+    });
+}
+
 std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings what, const time_limits& limits,
                                                      const incoming_request* parent) {
     const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);

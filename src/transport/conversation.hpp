@@ -84,6 +84,8 @@ public:
     bool send(std::string_view line, const cancel_token* of = nullptr) { return transport_->send(line, of); }
     /// The answer to a request that came in; empty where it has none. `code`: of an error.
     void answer(const answer_path& to, std::string_view line, int code = 0);
+    /// The same for a request that was cancelled: after what its own requests have to say of that.
+    void answer_last(const answer_path& to, std::string line);
     /// What belongs to one request, as long as that is not cancelled.
     bool send(const answer_path& to, std::string_view line, const cancel_token* of) {
         return to.reply ? to.reply->send(line, of) : send(line, of);

@@ -5,6 +5,7 @@
 
 #include "andon/wire/error.hpp"
 #include "server/http_caller.hpp"
+#include "server/http_listening.hpp"
 
 namespace andon {
 namespace {
@@ -63,6 +64,24 @@ TEST_P(http_asks, RCV_12_the_question_is_cancelled_with_the_call_on_the_same_str
     EXPECT_EQ(reply(asked, "too late", client), 202);
     client.until_free("71");
     EXPECT_TRUE(asks.quiet());
+}
+
+TEST_P(http_asks, TIME_5_RCV_12_the_question_is_taken_back_on_the_same_stream_when_the_time_is_over) {
+    http_listening listening;
+    listening->tool({.name = "limited", .limit = std::chrono::milliseconds(50)},
+                    [](call& call) { return json::value(call.sample({})); });
+    listening.listen();
+    const http_caller caller = listening.caller(GetParam());
+    http_client asks = caller.call("71", "limited");
+    const std::string asked = question(asks);
+    const auto told = asks.event();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->message().at("method").as_string(), "notifications/cancelled");
+    EXPECT_EQ(json::serialize(told->message().at("params").at("requestId")), asked);
+    const auto answer = asks.event();
+    ASSERT_TRUE(answer);
+    EXPECT_THAT(text_of(answer->message()), HasSubstr("longer than this server allows"));
+    EXPECT_FALSE(asks.event());
 }
 
 TEST_P(http_asks, DIR_1_a_cancel_never_touches_what_the_server_issued_though_the_ids_are_equal) {
