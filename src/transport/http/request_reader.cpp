@@ -60,6 +60,7 @@ public:
     http_request_limits limits;
     std::size_t searched = 0;  // of the head, for its end
     std::size_t trailers = 0;  // bytes of them
+    std::uint64_t chunk_left = 0;
     bool wants_continue = false;
     bool ambiguous = false;
     bool head_over = false;
@@ -111,11 +112,13 @@ private:
         request.body.append(piece.data(), piece.size());
         return piece.size();
     }
-    void on_chunk_header_impl(std::uint64_t, string_view extension, error_code& failed) override {
+    void on_chunk_header_impl(std::uint64_t size, string_view extension, error_code& failed) override {
         failed = {};
+        chunk_left = size;
         if (extension.size() > limits.head) failed = http::error::header_limit;
     }
     std::size_t on_chunk_body_impl(std::uint64_t, string_view piece, error_code& failed) override {
+        chunk_left -= piece.size();
         return on_body_impl(piece, failed);
     }
     void on_finish_impl(error_code& failed) override { failed = {}; }
@@ -153,8 +156,11 @@ request_reader::fed request_reader::feed(std::string_view bytes) {
         used = head.used;
     }
     while (!parser_->is_done()) {
+        // An assertion of Beast's wants to see that much; more comes in any case.
+        const std::string_view rest = bytes.substr(used);
+        if (parser_->chunked() && parser_->chunk_left == 0 && rest.size() < 5) return {used, progress::more};
         error_code wrong;
-        const std::size_t took = parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), wrong);
+        const std::size_t took = parser_->put(boost::asio::buffer(rest.data(), rest.size()), wrong);
         used += took;
         if (wrong == http::error::need_more || (!wrong && took == 0)) {
             // Only of what stands between chunks does anything stay behind.
