@@ -99,7 +99,8 @@ client client::connect(std::unique_ptr<transport> over, client_options options) 
 }
 
 client client::connect_http(std::string_view url, http_client_options how, client_options options) {
-    return begin(http_client_transport(url, std::move(how), options.lines), std::move(options), nullptr);
+    auto over = http_client_transport(url, std::move(how), options.lines);
+    return begin(std::move(over), std::move(options), nullptr);
 }
 
 client client::begin(std::unique_ptr<transport> over, client_options options, std::unique_ptr<process_tree> tree) {

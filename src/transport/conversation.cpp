@@ -158,8 +158,8 @@ void conversation::answer_last(const answer_path& to, std::string line) {
     if (!to.reply) return answer(to, line);
     // The answer ends the stream. What the request asked the client is taken back on it by work that is posted now
     // (RCV-12), so this comes twice later.
-    post([self = shared_from_this(), to, line = std::move(line)]() mutable {
-        self->post([self, to = std::move(to), line = std::move(line)] { self->answer(to, line); });
+    post([self = shared_from_this(), last = std::make_pair(to, std::move(line))]() mutable {
+        self->post([self, last = std::move(last)] { self->answer(last.first, last.second); });
     });
 }
 
