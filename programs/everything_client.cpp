@@ -78,7 +78,9 @@ void stop_at_first_progress(andon::client& client, report& told, const std::stri
                                     {.on_progress = [&, first = true](const andon::progress_update&) mutable {
                                         if (std::exchange(first, false)) at_work.set_value();
                                     }});
-    at_work.get_future().wait();
+    // Or it has ended, for whatever reason, and says so below.
+    const auto working = at_work.get_future();
+    while (working.wait_for(20ms) != std::future_status::ready && !pending.done()) continue;
     pending.cancel("the user pressed Stop");
     told.add(tool + ", stopped at work", pending.get(), call_status::cancelled);
 }

@@ -187,6 +187,10 @@ std::optional<revision> peer::of_request(const envelope& message, const message_
     }
     const std::string named = string_from_json(message.raw_version).value_or("");
     const auto which = revision_from(named);
+    if (which && era_of(*which) == era::modern && scope.in_batch) {
+        refused = refuse(message, error_code::invalid_request, "a batch: " + named + " has none");
+        return std::nullopt;
+    }
     if (which && era_of(*which) == era::modern && supports(*which)) return which;
     if (which && state_ == state::legacy && era_of(*which) == era::legacy) return speaks_;
     refused = refuse(message, error_code::unsupported_version, "Unsupported protocol version",
@@ -213,6 +217,7 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
     }
     if (message.method == "initialize" && message.raw_version.empty()) {
         if (scope.in_batch) return refuse(message, error_code::invalid_request, "initialize in a batch");
+        if (state_ == state::legacy) return refuse(message, error_code::invalid_request, "initialized already");
         return on_initialize(message);
     }
     if (message.method == "ping" && message.raw_version.empty()) {

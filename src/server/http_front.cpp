@@ -59,6 +59,8 @@ http_front::http_front(std::shared_ptr<server_facilities> with, http_options opt
       options_(checked(std::move(options))),
       open_session_(std::move(open_session)),
       listener_(facilities_->around->loop, options_, *this),
+      patience_(facilities_->around->loop),
+      kept_(std::make_shared<kept_budget>(options_.limits.kept_by_all)),
       reader_(envelope_limits{.longest_id = facilities_->options.requests.longest_id}) {}
 
 http_front::~http_front() = default;
@@ -78,9 +80,16 @@ void http_front::leave(std::string_view why) {
         facilities_->around->loop.post([session = session] {});
     }
     listener_.for_each([&](http_connection& connection) {
+        if (connection.at_rest()) return;
         connection.last_answer();
         connection.close_scope(cancel_cause::shutdown, why);
+        unwritten_.insert(&connection);
     });
+    // What was decided is to be written. That counts like a call, for as long as a call has to end.
+    if (!unwritten_.empty()) {
+        facilities_->call_began();
+        patience_.set(std::chrono::steady_clock::now() + facilities_->options.leave_within, [this] { all_written(); });
+    }
     for (const auto& [key, scope] : std::unordered_multimap(alone_)) {
         facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why,
                                                   std::chrono::steady_clock::now());
@@ -92,7 +101,20 @@ void http_front::close_connections() {
     listener_.for_each([](http_connection& connection) { connection.close("the server has left"); });
 }
 
-void http_front::on_closed(http_connection& from) { listener_.forget(from); }
+void http_front::on_closed(http_connection& from) {
+    listener_.forget(from);
+    written(from);
+}
+
+void http_front::written(const http_connection& from) {
+    if (unwritten_.erase(&from) != 0 && unwritten_.empty()) all_written();
+}
+
+void http_front::all_written() {
+    unwritten_.clear();
+    patience_.clear();
+    facilities_->call_ended();
+}
 
 void http_front::refuse(passing& one, int status, int code, std::string_view why, std::string_view raw_id,
                         std::string_view extra) {
@@ -174,17 +196,19 @@ void http_front::on_request(http_connection& from, http_request request) {
     refuse(one, 405, error_code::invalid_request, "Method Not Allowed", {}, allowed_methods);
 }
 
-std::optional<http_front::counted> http_front::count_in(passing& one) {
+std::optional<http_front::counted> http_front::count_in(passing& one, std::size_t requests) {
     counted it{.client = one.principal.empty() ? one.from.address() : "principal " + one.principal,
-               .bytes = one.request.body.size()};
+               .bytes = one.request.body.size(),
+               .requests = requests};
     load& all = clients_[it.client];
-    if (all.requests >= options_.limits.per_client || all.bytes + it.bytes > facilities_->options.most_bytes) {
+    if (all.requests + it.requests > options_.limits.per_client ||
+        all.bytes + it.bytes > facilities_->options.most_bytes) {
         if (all.requests == 0) clients_.erase(it.client);
         refuse(one, 429, error_code::internal_error, "too much is in flight for this client: try again later", {},
                "Retry-After: 1\r\n");
         return std::nullopt;
     }
-    ++all.requests;
+    all.requests += it.requests;
     all.bytes += it.bytes;
     return it;
 }
@@ -193,7 +217,8 @@ void http_front::count_out(const counted& one) {
     const auto found = clients_.find(one.client);
     if (found == clients_.end()) return;
     found->second.bytes -= one.bytes;
-    if (--found->second.requests == 0) clients_.erase(found);
+    found->second.requests -= one.requests;
+    if (found->second.requests == 0) clients_.erase(found);
 }
 
 // POST.
@@ -337,7 +362,7 @@ void http_front::begin_session(passing& one, const envelope& message) {
                       "Retry-After: 10\r\n");
     }
     event_loop& loop = facilities_->around->loop;
-    const auto session = std::make_shared<http_session>(loop, new_session_id(), one.principal, options_);
+    const auto session = std::make_shared<http_session>(loop, new_session_id(), one.principal, options_, kept_);
     session->belongs_to(open_session_(session->outlet(), false));
     sessions_.emplace(session->id(), session);
     const std::string id = session->id();
@@ -382,9 +407,14 @@ void http_front::post_batch(passing& one) {
     if (!options_.sessions) {
         return refuse(one, 400, error_code::invalid_request, "a batch: only 2025-03-26 has them, in a session");
     }
+    if (!legacy_version(one)) return;
+    if (version_header(one.request).value_or(revision::v2025_03_26) != revision::v2025_03_26) {
+        return refuse(one, 400, error_code::invalid_request, "a batch: only 2025-03-26 has them");
+    }
     const auto session = session_of(one);
     if (!session) return;
-    auto counts = count_in(one);
+    const auto all = reader_.split_batch(one.request.body);
+    auto counts = count_in(one, all && !all->empty() ? all->size() : 1);
     if (!counts) return;
     message_stream_settings settings;
     settings.wants_events = one.takes.events && !options_.json_only;

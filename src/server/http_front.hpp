@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "andon/server/http.hpp"
 #include "andon/wire/envelope.hpp"
@@ -56,9 +57,11 @@ private:
     struct counted {
         std::string client;
         std::size_t bytes;
+        std::size_t requests;
     };
 
     void on_request(http_connection& from, http_request request) override;
+    void on_last_written(http_connection& from) override { written(from); }
     void on_closed(http_connection& from) override;
 
     [[nodiscard]] bool let_in(passing& one);
@@ -79,8 +82,10 @@ private:
     [[nodiscard]] message_stream_settings settings_of(const passing& one, const envelope& message) const;
     [[nodiscard]] std::optional<revision> legacy_version(passing& one);
     /// Nothing: its client has too much in flight, and was told so.
-    [[nodiscard]] std::optional<counted> count_in(passing& one);
+    [[nodiscard]] std::optional<counted> count_in(passing& one, std::size_t requests = 1);
     void count_out(const counted& one);
+    void written(const http_connection& from);
+    void all_written();
     void end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why);
 
     static void refuse(passing& one, int status, int code, std::string_view why, std::string_view raw_id = {},
@@ -92,12 +97,15 @@ private:
     http_options options_;
     session_opener open_session_;
     http_listener listener_;
+    event_loop::timer patience_;  // with clients that do not read their last answer
+    std::shared_ptr<kept_budget> kept_;
     envelope_reader reader_;
     std::shared_ptr<server_session> stateless_;
     std::unordered_map<std::string, std::shared_ptr<http_session>> sessions_;
     std::unordered_map<std::string, load> clients_;
     /// Without sessions: the scope of each request, by principal and id (HTTP-4).
     std::unordered_multimap<std::string, const session*> alone_;
+    std::unordered_set<const http_connection*> unwritten_;  // once it is leaving
     bool leaving_ = false;
 };
 

@@ -105,7 +105,13 @@ bool is_json(const http_request& request) {
 }
 
 std::string_view path_of(const http_request& request) {
-    const std::string_view target = request.target;
+    std::string_view target = request.target;
+    // The form for proxies, which every server has to take: its host is not the one that counts, Host is.
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (!target.starts_with(scheme)) continue;
+        const std::size_t path = target.find('/', scheme.size());
+        target = path == std::string_view::npos ? "/" : target.substr(path);
+    }
     return target.substr(0, target.find('?'));
 }
 

@@ -37,11 +37,13 @@ std::string new_session_id() {
     return id;
 }
 
-http_session::http_session(event_loop& loop, std::string id, std::string principal, const http_options& options)
+http_session::http_session(event_loop& loop, std::string id, std::string principal, const http_options& options,
+                           std::shared_ptr<kept_budget> kept)
     : loop_(&loop),
       id_(std::move(id)),
       principal_(std::move(principal)),
       options_(&options),
+      kept_(std::move(kept)),
       active_(now()),
       idle_(loop) {
     own_ = message_stream::make(loop, resumable({.of_session = true, .wants_json = false}, 0));
@@ -49,6 +51,7 @@ http_session::http_session(event_loop& loop, std::string id, std::string princip
 
 message_stream_settings http_session::resumable(message_stream_settings settings, std::uint64_t number) const {
     settings.keep_bytes = options_->limits.kept;
+    settings.kept_by_all = kept_;
     if (options_->resumable) settings.event_prefix = std::to_string(number) + '-';
     return settings;
 }

@@ -19,7 +19,8 @@ namespace andon::detail {
 /// stream of a GET, or waits for one. On the loop's thread.
 class http_session : public std::enable_shared_from_this<http_session> {
 public:
-    http_session(event_loop& loop, std::string id, std::string principal, const http_options& options);
+    http_session(event_loop& loop, std::string id, std::string principal, const http_options& options,
+                 std::shared_ptr<kept_budget> kept);
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] const std::string& principal() const noexcept { return principal_; }
@@ -50,6 +51,7 @@ private:
     std::string id_;
     std::string principal_;
     const http_options* options_;
+    std::shared_ptr<kept_budget> kept_;
     std::shared_ptr<server_session> talk_;
     std::shared_ptr<message_stream> own_;
     std::map<std::uint64_t, std::shared_ptr<message_stream>> streams_;

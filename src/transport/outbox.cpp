@@ -1,5 +1,6 @@
 #include "transport/outbox.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,14 +22,16 @@ ssize_t write_some(int fd, const char* bytes, std::size_t size) noexcept {
 }  // namespace
 
 outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std::string_view ending) {
+    const std::lock_guard lock(mutex_);
     const std::size_t before = waiting_.load(std::memory_order_relaxed);
-    // One line, however large, says nothing of whether the peer reads.
-    if (before != 0 && before + line.size() > limits_.hard) return queued::overflow;
+    if (before == 0) largest_ = 0;
+    // One line, however large, says nothing of whether the peer reads: what counts is the rest.
+    if (before > limits_.hard + largest_) return queued::overflow;
     if (owner != nullptr && before + line.size() > limits_.soft) {
         lost_.fetch_add(1, std::memory_order_relaxed);
         return queued::no;
     }
-    const std::lock_guard lock(mutex_);
+    largest_ = std::max(largest_, line.size());
     const std::size_t begin = filling_.bytes.size();
     filling_.bytes += line;
     filling_.bytes += ending;

@@ -82,6 +82,7 @@ private:
     std::mutex mutex_;
     batch filling_;            // under the mutex
     bool told_ = false;        // under the mutex: flush() is on its way
+    std::size_t largest_ = 0;  // under the mutex: line of those that came since nothing was waiting
     batch writing_;            // the loop's
     std::size_t written_ = 0;  // of writing_.bytes
     std::size_t next_owned_ = 0;

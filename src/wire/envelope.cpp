@@ -62,7 +62,22 @@ public:
     envelope_fault fault;
 
 private:
-    enum member : std::size_t { jsonrpc_member, id_member, method_member, params_member, result_member, error_member };
+    enum member : std::size_t {
+        jsonrpc_member,
+        id_member,
+        method_member,
+        params_member,
+        result_member,
+        error_member,
+        // Of the params: what decides who or what is meant.
+        meta_member,
+        name_member,
+        arguments_member,
+        uri_member,
+        request_id_member,
+        version_member,
+        how_many_members
+    };
     // What an object is, for the members that are worth remembering.
     enum class inside : std::uint8_t { message, params, meta, anything };
 
@@ -88,10 +103,11 @@ private:
 
     envelope envelope_;
     std::string_view raw_version_of_rpc_;
+    std::string_view raw_unused_;
     std::string_view raw_method_;
     std::string_view raw_token_of_meta_;
     std::string method_;
-    std::array<bool, 6> seen_{};
+    std::array<bool, how_many_members> seen_{};
     bool id_twice_ = false;
     // Found on the way. The walk goes on to the id, which may come last: without it nobody could be answered.
     std::optional<fault_found> found_;
@@ -129,17 +145,19 @@ std::string_view* envelope_reader::parsing::place_of(std::string_view key, insid
             return nullptr;
         case inside::params:
             if (key == "_meta") {
-                raw_token_of_meta_ = envelope_.raw_version = {};  // of two, the last counts
-                return &envelope_.raw_meta;
+                raw_token_of_meta_ = envelope_.raw_version = {};
+                return once(meta_member, envelope_.raw_meta);
             }
-            if (key == "name") return &envelope_.raw_name;
-            if (key == "requestId") return &envelope_.raw_request_id;
+            if (key == "name") return once(name_member, envelope_.raw_name);
+            if (key == "requestId") return once(request_id_member, envelope_.raw_request_id);
+            if (key == "arguments") return once(arguments_member, raw_unused_);
+            if (key == "uri") return once(uri_member, raw_unused_);
             if (key == "reason") return &envelope_.raw_reason;
             if (key == "progressToken") return &envelope_.raw_progress_token;
             return nullptr;
         case inside::meta:
             if (key == "progressToken") return &raw_token_of_meta_;
-            if (key == version_key) return &envelope_.raw_version;
+            if (key == version_key) return once(version_member, envelope_.raw_version);
             return nullptr;
         case inside::anything: return nullptr;
     }

@@ -141,6 +141,26 @@ TEST_P(http_cancel, DIR_3_cancelled_at_once_it_is_sent_and_cancelled_or_never_se
     }
 }
 
+TEST_P(http_cancel, SND_5_TIME_2_waits_for_no_server_that_does_not_take_answers) {
+    if (modern()) GTEST_SKIP() << "the server asks nothing there, and a cancel is no message";
+    client_options options = quiet_client({GetParam().speaks});
+    options.on_sampling = [](const json::object&, const cancel_token&) -> json::object {
+        return {{"role", "assistant"}, {"model", "m"}};
+    };
+    auto client = server_.connect(std::move(options), {.max_connections = 2});
+    auto pending = client.call_tool("work");
+    const auto request = server_.next("tools/call");
+    request.begin_events();
+    for (int i = 0; i < 5; ++i) {
+        request.event(
+            {{"jsonrpc", "2.0"}, {"id", i}, {"method", "sampling/createMessage"}, {"params", json::object()}});
+    }
+    std::vector<raw_http_request> never_answered;
+    for (int i = 0; i < 2; ++i) never_answered.push_back(server_.next());
+    expect_cancelled(pending, "stop");
+    EXPECT_EQ(server_.next("notifications/cancelled").message().at("params").at("requestId"), request.id());
+}
+
 TEST_P(http_cancel, SND_1_a_late_answer_is_dropped_and_the_client_goes_on) {
     auto client = connect();
     auto pending = client.call_tool("work");

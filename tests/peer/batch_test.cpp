@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                     with_batches,
                     {{hear(request("1", "initialize"), request("2", "ping")),
                       R"(into the batch | send [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,...)"}}},
-        script_case{"modern_requests_in_it_are_answered_in_it",
+        script_case{"HTTP_1_modern_requests_in_it_are_refused",
                     with_batches,
                     {{hear(R"({"jsonrpc":"2.0","id":1,"method":"a",)" + modern_meta + "}}}",
                            R"({"jsonrpc":"2.0","id":2,"method":"ping",)" + modern_meta +
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
                                R"(,"io.modelcontextprotocol/clientCapabilities":{}}}})",
                            request("4", "b")),
                       "into the batch | into the batch | into the batch | handle 4 b"},
-                     {"answer 4", R"(send [{"jsonrpc":"2.0","id":1,"error":{"code":-32602,...)"}}},
+                     {"answer 4", R"(send [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,...)"}}},
         script_case{
             "answers_in_it",
             with_batches,

@@ -134,6 +134,27 @@ TEST_F(http_batch, HTTP_5_what_is_wrong_with_it_is_said) {
     EXPECT_FALSE(server.marked("start", "newer"));
 }
 
+TEST_F(http_batch, HTTP_1_HTTP_5_a_modern_request_has_no_place_in_it) {
+    const revision modern = revision::v2026_07_28;
+    http_client connection = send({call_line(modern, "1", "park", with_key("never")), echo("2")});
+    EXPECT_EQ(answered(connection), ids{2});
+    EXPECT_FALSE(server.marked("start", "never"));
+}
+
+TEST(http_batch_of_many, counts_for_as_many_as_it_holds) {
+    http_process server(batches, {"--per-client", "10"});
+    http_caller client = server.caller();
+    client.open();
+    std::string body;
+    for (int i = 0; i < 11; ++i) {
+        body += (body.empty() ? "[" : ",") + call_line(batches, std::to_string(i), "park", with_key("never"));
+    }
+    http_client refused = client.send(client.post(body + ']'));
+    EXPECT_EQ(refused.head().status, 429);
+    client.fence();
+    EXPECT_FALSE(server.marked("start", "never"));
+}
+
 TEST(http_batch_left, HTTP_2_one_whose_client_does_not_come_back_is_cancelled) {
     http_process server(batches, {"--abandon-ms", "100"});
     http_caller client = server.caller();

@@ -91,6 +91,10 @@ TEST(http_guard, what_is_JSON_and_what_is_the_path) {
     EXPECT_EQ(path_of(request), "/mcp");
     request.target = "?";
     EXPECT_EQ(path_of(request), "");
+    request.target = "http://localhost:80/mcp?x";
+    EXPECT_EQ(path_of(request), "/mcp");
+    request.target = "https://localhost";
+    EXPECT_EQ(path_of(request), "/");
 }
 
 }  // namespace

@@ -366,6 +366,21 @@ TEST_P(reader_that_stops, is_not_kept_by_a_trickle) {
     EXPECT_TRUE(server.empties());
 }
 
+class reader_that_reads : public testing::TestWithParam<revision> {};
+INSTANTIATE_TEST_SUITE_P(every, reader_that_reads, testing::ValuesIn(http_revisions), revision_name());
+
+TEST_P(reader_that_reads, gets_all_of_a_large_answer_in_events_and_what_comes_behind_it) {
+    http_listening server;
+    server.listen();
+    const http_caller client =
+        server.caller(GetParam(), {.accept = std::string(takes_events), .connection = {.receive_buffer = 65'536}});
+    const std::string text(8'000'000, '.');
+    http_client reads = client.send(client.call_bytes("1", "echo", R"({"text":")" + text + "\"}") +
+                                    client.call_bytes("2", "echo", R"({"text":"behind"})"));
+    EXPECT_EQ(text_of(*outcome_of(reads).message), text);
+    EXPECT_EQ(text_of(*outcome_of(reads).message), "behind");
+}
+
 TEST(http_hostile, a_connection_that_had_a_large_answer_keeps_none_of_it) {
     if (sanitized) GTEST_SKIP() << "the sanitizers have their own ways with memory";
     http_listening server;

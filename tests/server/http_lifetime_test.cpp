@@ -125,15 +125,18 @@ TEST_P(legacy_lifetime, HTTP_3_a_stream_that_never_had_an_event_cannot_be_resume
     EXPECT_EQ(code_of(*ended.message), error_code::request_cancelled);
 }
 
-// A client that sends two requests at once and reads no answer: the first fills the connection, the second is one too
-// many, and comes in the middle of somebody's work.
+// A client that does not read: the first event fills the connection, the second what may wait, and the third is one too
+// many, in the middle of somebody's work.
 
 constexpr std::size_t more_than_a_socket_holds = std::size_t{10} << 20U;
 
 class unread : public testing::TestWithParam<revision> {
 protected:
-    void SetUp() override {
-        server->tool("large", "", [](call&) { return std::string(more_than_a_socket_holds, 'x'); });
+    static void say_too_much(call& call) {
+        const std::string large(more_than_a_socket_holds, 'x');
+        call.progress(1, std::nullopt, large);
+        call.progress(2, std::nullopt, large);
+        call.progress(3);
     }
     void listen() { server.listen({.limits = {.waiting_soft = 1'000'000'000, .waiting_hard = 1'000}}); }
     event ticked;
@@ -145,38 +148,36 @@ INSTANTIATE_TEST_SUITE_P(every, unread, testing::ValuesIn(http_revisions), revis
 TEST_P(unread, HTTP_1_events_that_do_not_fit_end_the_connection_and_nothing_else) {
     server->tool("tick", "", [&](call& call) {
         const auto noticed = call.on_cancel([&] { told.set(); });
-        call.progress(1);
+        say_too_much(call);
         ticked.set();
         call.sleep_for(patience);
     });
     listen();
     http_caller client = server.caller(GetParam());
     client.how().connection.receive_buffer = 4'096;
-    http_client slow =
-        client.send(client.call_bytes("1", "large") + client.call_bytes("2", "tick", "{}", asks_for_progress));
+    http_client slow = client.call("1", "tick", "{}", asks_for_progress);
     ASSERT_TRUE(ticked.happens());
     client.how().connection = {};
     client.fence();
     EXPECT_TRUE(!client.modern() || told.happens());
 }
 
-async<std::string> tick_and_ask_to_be_stopped(call& call, event& told) {
+async<std::string> ask_to_be_stopped(call& call, event& told, void (*say_too_much)(andon::call&)) {
     const auto noticed = call.on_cancel([&] {
         static_cast<void>(call.stop_token());
         told.set();
     });
-    call.progress(1);
+    say_too_much(call);
     co_await call.async_cancelled();
     co_return "";
 }
 
 TEST_P(unread, RCV_1_a_handler_may_ask_for_anything_while_it_is_told_from_within_its_own_progress) {
-    server->tool("tick", "", [&](call& call) { return tick_and_ask_to_be_stopped(call, told); });
+    server->tool("tick", "", [&](call& call) { return ask_to_be_stopped(call, told, say_too_much); });
     listen();
     http_caller client = server.caller(GetParam());
     client.how().connection.receive_buffer = 4'096;
-    http_client slow =
-        client.send(client.call_bytes("1", "large") + client.call_bytes("2", "tick", "{}", asks_for_progress));
+    http_client slow = client.call("1", "tick", "{}", asks_for_progress);
     EXPECT_TRUE(!client.modern() || told.happens());
     client.how().connection = {};
     client.fence();

@@ -82,6 +82,18 @@ TEST_P(http_sessions, RCV_2_DELETE_ends_the_session_and_all_that_is_in_it) {
     EXPECT_FALSE(server.marked("cancel", "stays"));
 }
 
+TEST_P(http_sessions, it_is_begun_once_and_one_that_is_not_has_no_id) {
+    http_client again = client.send(client.post(
+        request_line(GetParam(), "5", "initialize",
+                     R"("protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"})")));
+    EXPECT_EQ(code_of(*outcome_of(again).message), error_code::invalid_request);
+    const http_caller stranger = server.caller();
+    http_client refused = stranger.send(stranger.post(request_line(GetParam(), "5", "initialize", "")));
+    const http_outcome answer = outcome_of(refused);
+    EXPECT_EQ(code_of(*answer.message), error_code::invalid_params);
+    EXPECT_EQ(answer.head.header("mcp-session-id"), std::nullopt);
+}
+
 TEST_P(http_sessions, DIR_6_without_an_id_400_and_with_an_unknown_one_404) {
     http_caller without = server.caller();
     http_caller unknown = server.caller();

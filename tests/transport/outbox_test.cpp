@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
@@ -18,6 +19,7 @@
 namespace andon::detail {
 namespace {
 
+using ::testing::StartsWith;
 using queued = outbox::queued;
 using flushed = outbox::flushed;
 
@@ -189,20 +191,24 @@ TEST(outbox, above_the_soft_limit_only_what_may_be_lost_is_lost) {
 
 TEST(outbox, above_the_hard_limit_the_peer_is_taken_for_gone) {
     outbox box({.soft = 100, .hard = 1'000});
-    EXPECT_EQ(box.put(std::string(900, 'a')), queued::wake);
-    EXPECT_EQ(box.put(std::string(200, 'b')), queued::overflow);
-    EXPECT_EQ(box.waiting(), 901U);
-    EXPECT_EQ(box.put(std::string(50, 'c')), queued::yes);
+    EXPECT_EQ(box.put(std::string(99, 'a')), queued::wake);
+    for (int i = 1; i < 11; ++i) EXPECT_EQ(box.put(std::string(99, 'a')), queued::yes);
+    EXPECT_EQ(box.waiting(), 1'100U);
+    EXPECT_EQ(box.put("b"), queued::overflow);
+    EXPECT_EQ(box.waiting(), 1'100U);
 }
 
 TEST(outbox, one_large_line_is_no_sign_that_nobody_reads) {
     small_pipe pipe;
     outbox box({.soft = 100, .hard = 1'000});
     const std::string line(5'000, 'a');
-    EXPECT_EQ(box.put(line), queued::wake);
-    EXPECT_EQ(box.put("b"), queued::overflow);
-    EXPECT_EQ(drained(box, pipe), line + '\n');
-    EXPECT_EQ(box.put("b"), queued::wake);
+    EXPECT_EQ(box.put("before"), queued::wake);
+    EXPECT_EQ(box.put(line), queued::yes);
+    EXPECT_EQ(box.put("behind"), queued::yes);
+    for (int i = 0; i < 20; ++i) static_cast<void>(box.put(std::string(99, 'b')));
+    EXPECT_EQ(box.put("c"), queued::overflow) << "the rest is one";
+    EXPECT_THAT(drained(box, pipe), StartsWith("before\n" + line + "\nbehind\n"));
+    EXPECT_EQ(box.put("c"), queued::wake);
 }
 
 TEST(outbox, RCV_4_from_several_threads_each_in_order_and_nothing_after_a_cancel_that_was_seen) {

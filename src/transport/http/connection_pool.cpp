@@ -14,7 +14,8 @@ void exchange::abandon() {
 connection_pool::connection_pool(event_loop& loop, settings how)
     : loop_(&loop),
       settings_(std::move(how)),
-      lanes_{lane{settings_.most}, lane{settings_.most}, lane{std::numeric_limits<std::size_t>::max()}} {}
+      lanes_{lane{settings_.most}, lane{settings_.most}, lane{settings_.most},
+             lane{std::numeric_limits<std::size_t>::max()}} {}
 
 connection_pool::~connection_pool() { close(); }
 

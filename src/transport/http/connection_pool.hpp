@@ -14,8 +14,8 @@ namespace andon::detail {
 
 /// On the loop's thread. Each exchange has a connection to itself while it lasts; afterwards the connection waits for
 /// the next one. At most `most` exchanges are under way, the others wait their turn in order; brief ones have as many
-/// turns of their own, because a cancel or an answer to the server's question must not wait for the calls that it is to
-/// end.
+/// turns of their own, because an answer to the server's question must not wait for the calls that it is to end, and
+/// cancels have theirs, because they must not wait for a server that does not take the answers.
 ///
 /// A connection that waited may have been closed by the server in the very moment in which it is used again. Such an
 /// exchange is repeated, once and on a new connection, if not a byte came back, and
@@ -73,7 +73,7 @@ private:
     event_loop* loop_;
     settings settings_;
     std::array<char, 65'536> buffer_{};  // what is read goes through here
-    std::array<lane, 3> lanes_;
+    std::array<lane, 4> lanes_;
     std::unordered_map<client_connection*, std::shared_ptr<client_connection>> connections_;
     std::vector<client_connection*> resting_;  // in the order of their use
     bool closed_ = false;

@@ -19,16 +19,22 @@ std::optional<std::string> event_cursor::next(std::string_view& bytes) {
     while (auto event = parser_.next(bytes)) {
         if (event->id) last_id_ = can_be_sent(*event->id) ? std::move(*event->id) : std::string();
         if (event->retry) retry_ = *event->retry;
-        if (event->type == "message" && !event->data.empty()) return std::move(event->data);
+        if (event->type != "message" || event->data.empty()) continue;
+        barren_ = false;
+        barren_ends_ = 0;
+        return std::move(event->data);
     }
     return std::nullopt;
 }
 
 std::chrono::milliseconds event_cursor::pause() const noexcept {
-    constexpr std::chrono::milliseconds shortest{10};  // a server that asks for none is not to keep us busy
+    constexpr std::chrono::milliseconds shortest{10};
+    constexpr std::chrono::milliseconds long_enough{1'000};
     constexpr std::chrono::milliseconds longest{30'000};
     constexpr int most_doublings = 10;
-    const auto asked = std::max(retry_, shortest);
+    // A server that asks for no pause, and has nothing to say either, is not to keep us busy.
+    const auto at_least = std::min(shortest * (1 << std::min(barren_ends_, most_doublings)), long_enough);
+    const auto asked = std::max(retry_, at_least);
     if (asked >= longest) return asked;
     return std::min(asked * (1 << std::min(failures_, most_doublings)), longest);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "transport/http/sse.hpp"
 
@@ -20,6 +21,7 @@ public:
     void connected() {
         parser_ = sse_parser(largest_event_);
         failures_ = 0;
+        barren_ = true;
     }
     /// The data of the next message. Nothing: all bytes are taken.
     [[nodiscard]] std::optional<std::string> next(std::string_view& bytes);
@@ -31,6 +33,10 @@ public:
 
     /// An attempt to connect failed.
     void missed() noexcept { ++failures_; }
+    /// A connection ended.
+    void ended() noexcept {
+        if (std::exchange(barren_, false)) ++barren_ends_;
+    }
     [[nodiscard]] int failures() const noexcept { return failures_; }
     /// Before the next attempt: what the server asked for, and longer the more of them failed.
     [[nodiscard]] std::chrono::milliseconds pause() const noexcept;
@@ -41,6 +47,8 @@ private:
     std::string last_id_;
     std::chrono::milliseconds retry_{1'000};
     int failures_ = 0;
+    bool barren_ = false;  // of messages: the present connection
+    int barren_ends_ = 0;  // in a row
 };
 
 }  // namespace andon::detail

@@ -43,9 +43,10 @@ public:
     };
 
     enum class lane : std::uint8_t {
-        call,   ///< may take its time, and waits its turn
-        brief,  ///< somebody waits for what it says, and its response is short: it waits for no call
-        apart,  ///< stays as long as the client, and counts for nothing
+        call,    ///< may take its time, and waits its turn
+        brief,   ///< somebody waits for what it says, and its response is short: it waits for no call
+        cancel,  ///< waits for neither of them
+        apart,   ///< stays as long as the client, and counts for nothing
     };
 
     struct request {

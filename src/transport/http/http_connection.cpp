@@ -134,7 +134,7 @@ void http_connection::on_readable() {
 
 void http_connection::take(std::string_view bytes) {
     if (draining_ || leaving_) return;
-    if (busy_) {
+    if (busy_ || choked()) {
         if (input_.size() + bytes.size() > limits_->pipelined) return close("more was sent ahead than is allowed");
         input_ += bytes;
         return;
@@ -173,7 +173,7 @@ void http_connection::advance(std::string_view bytes) {
         active_ = now();
         input_ = std::string(bytes);
         owner_->on_request(*this, std::move(request));
-        if (busy_ || closed_) break;
+        if (busy_ || closed_ || choked()) break;
         kept = std::exchange(input_, {});
         bytes = kept;
     }
@@ -268,10 +268,14 @@ void http_connection::complete() {
         return;
     }
     arm();
-    if (inside_ || input_.empty()) return;
-    // Not here: whoever answered is still at it.
+    if (!inside_) go_on_later();  // not here: whoever answered is still at it
+}
+
+/// With what was sent ahead.
+void http_connection::go_on_later() {
+    if (input_.empty() || busy_ || choked()) return;
     loop_->post([self = shared_from_this()] {
-        if (self->closed_ || self->busy_ || self->inside_ || self->input_.empty()) return;
+        if (self->closed_ || self->busy_ || self->inside_ || self->input_.empty() || self->choked()) return;
         const std::string bytes = std::exchange(self->input_, {});
         self->advance(bytes);
     });
@@ -307,6 +311,7 @@ void http_connection::write_later() {
         if (done.what == byte_stream::status::failed) return close(stream_.error());
         if (done.what == byte_stream::status::would_block && stream_.wants_write()) return write_later();
         flush();
+        if (!closed_) go_on_later();
     });
 }
 
@@ -315,6 +320,7 @@ void http_connection::drain() {
     draining_ = true;
     active_ = now();
     stream_.shutdown_write();
+    owner_->on_last_written(*this);
     arm();
 }
 

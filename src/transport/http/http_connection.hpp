@@ -57,6 +57,8 @@ public:
         owner(const owner&) = delete;
         owner& operator=(const owner&) = delete;
         virtual void on_request(http_connection& from, http_request request) = 0;
+        /// Its last answer is on its way, to the last byte. It may be that this is never heard.
+        virtual void on_last_written(http_connection& /*from*/) {}
         /// The last that is heard of it.
         virtual void on_closed(http_connection& from) = 0;
 
@@ -83,6 +85,8 @@ public:
     bool event(std::string_view framed, const cancel_token* of);
     void end_events();
     [[nodiscard]] bool open_now() const noexcept { return !closed_; }
+    /// No request is being read or answered, and nothing waits to be written.
+    [[nodiscard]] bool at_rest() const noexcept { return !busy_ && !reader_ && outbox_.waiting() == 0; }
     /// After this answer the connection ends.
     void last_answer() noexcept { keep_alive_ = false; }
 
@@ -101,12 +105,15 @@ private:
     void fault(int status, std::string_view why);
     void put(std::string_view bytes);
     void complete();
+    void go_on_later();
     void flush();
     void write_later();
     void drain();
     void arm();
     void on_time();
     [[nodiscard]] time_point due() const noexcept;
+    /// The client has to read what it asked for before it is given more.
+    [[nodiscard]] bool choked() const noexcept { return blocked_ && outbox_.waiting() > limits_->waiting.hard; }
 
     event_loop* loop_;
     byte_stream stream_;

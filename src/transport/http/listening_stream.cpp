@@ -65,7 +65,10 @@ void listening_stream::receive(std::string_view line) {
     over_->hand_over(line);
 }
 
-void listening_stream::on_end() { pause(); }
+void listening_stream::on_end() {
+    cursor_.ended();
+    pause();
+}
 
 void listening_stream::on_lost(std::string_view why) {
     over_->remark(log_level::debug, "the stream of what the server says unasked broke: " + std::string(why));

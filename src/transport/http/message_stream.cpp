@@ -19,9 +19,24 @@ constexpr std::string_view comment = ":\n\n";
 }  // namespace
 
 message_stream::message_stream(event_loop& loop, message_stream_settings settings)
-    : loop_(&loop), settings_(std::move(settings)), phase_(settings_.of_session ? phase::events : phase::undecided) {}
+    : loop_(&loop), settings_(std::move(settings)), phase_(settings_.of_session ? phase::events : phase::undecided) {
+    if (!settings_.kept_by_all) settings_.kept_by_all = std::make_shared<kept_budget>();
+}
 
-message_stream::~message_stream() = default;
+message_stream::~message_stream() { forget_kept(); }
+
+void kept_budget::add(message_stream& by, std::size_t bytes) {
+    if (by.kept_bytes_ == 0) by.in_budget_ = keeping_.insert(keeping_.end(), &by);
+    by.kept_bytes_ += bytes;
+    used_ += bytes;
+    while (used_ > most_) keeping_.front()->forget_kept();
+}
+
+void kept_budget::remove(message_stream& by, std::size_t bytes) noexcept {
+    by.kept_bytes_ -= bytes;
+    used_ -= bytes;
+    if (by.kept_bytes_ == 0) keeping_.erase(by.in_budget_);
+}
 
 std::shared_ptr<message_stream> message_stream::make(event_loop& loop, message_stream_settings settings) {
     return {new message_stream(loop, std::move(settings)), [&loop](message_stream* gone) {
@@ -64,6 +79,7 @@ void message_stream::answer(std::string_view line, int code) {
 }
 
 void message_stream::refuse(std::string_view line, int code) {
+    settings_.headers.clear();  // of a session that was refused with its first request
     // Under the modern revisions a request that could not even be dispatched is a bad one.
     answer(line, settings_.modern && code == error_code::invalid_params ? error_code::invalid_request : code);
 }
@@ -130,11 +146,17 @@ std::string message_stream::event_id(std::uint64_t number) const {
 void message_stream::keep_event(std::string_view line, const cancel_token* owner) {
     if (settings_.event_prefix.empty()) return;
     kept_.push_back({last_number_, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr});
-    kept_bytes_ += line.size();
-    while (kept_bytes_ > settings_.keep_bytes && kept_.size() > 1) {
-        kept_bytes_ -= kept_.front().line.size();
-        kept_.pop_front();
-    }
+    settings_.kept_by_all->add(*this, line.size());
+    while (kept_bytes_ > settings_.keep_bytes && kept_.size() > 1) forget_oldest();
+}
+
+void message_stream::forget_oldest() {
+    settings_.kept_by_all->remove(*this, kept_.front().line.size());
+    kept_.pop_front();
+}
+
+void message_stream::forget_kept() {
+    while (!kept_.empty()) forget_oldest();
 }
 
 bool message_stream::become_events() {

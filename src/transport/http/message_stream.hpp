@@ -3,6 +3,8 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +19,23 @@
 
 namespace andon::detail {
 
+class message_stream;
+
+/// What all streams together keep for clients that were cut off. When it is too much, the stream that keeps something
+/// for the longest time forgets it. On the loop.
+class kept_budget {
+public:
+    explicit kept_budget(std::size_t most = std::numeric_limits<std::size_t>::max()) noexcept : most_(most) {}
+    void add(message_stream& by, std::size_t bytes);
+    void remove(message_stream& by, std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t used() const noexcept { return used_; }
+
+private:
+    std::size_t most_;
+    std::size_t used_ = 0;
+    std::list<message_stream*> keeping_;  // the oldest first
+};
+
 /// What a stream of messages is allowed, and how it ends.
 struct message_stream_settings {
     std::string raw_id{};        // of the request that it answers; empty: it answers none, or several
@@ -28,7 +47,8 @@ struct message_stream_settings {
     bool wants_json = true;      // and a plain one
     bool primed = false;         // the first event is an id alone, so that the client can come back (2025-11-25)
     std::chrono::milliseconds retry{1'000};             // when a client that was cut off should come back
-    std::size_t keep_bytes = std::size_t{256} << 10U;   // for one that was
+    std::size_t keep_bytes = std::size_t{256} << 10U;   // for one that was, beside the last event
+    std::shared_ptr<kept_budget> kept_by_all{};         // null: nobody counts
     std::size_t queue_bytes = std::size_t{256} << 10U;  // on their way to the loop: above it progress is lost
 };
 
@@ -81,6 +101,7 @@ public:
     [[nodiscard]] const session* scope() const noexcept { return scope_ ? &*scope_ : nullptr; }
 
 private:
+    friend class kept_budget;
     enum class phase : std::uint8_t { undecided, events, over };
     enum class what : std::uint8_t { message, answer, nothing };
     struct item {
@@ -109,6 +130,8 @@ private:
     void wait_for_return();
     void replay(http_connection& listener, std::uint64_t last_seen);
     void keep_event(std::string_view line, const cancel_token* owner);
+    void forget_oldest();
+    void forget_kept();
     [[nodiscard]] std::string event_id(std::uint64_t number) const;
     [[nodiscard]] int status_of(int code) const noexcept;
     void on_quiet() override;
@@ -122,6 +145,7 @@ private:
     std::uint64_t handed_out_ = 0;  // the last that somebody listened to
     std::deque<kept_event> kept_;
     std::size_t kept_bytes_ = 0;
+    std::list<message_stream*>::iterator in_budget_;  // while anything is kept
     std::function<void()> when_over_;
     std::optional<duration> abandoned_after_;
     std::vector<cancel_token> requests_;  // that are answered here, where the client's absence may cancel them

@@ -12,6 +12,7 @@ namespace andon::detail {
 namespace {
 
 constexpr auto drains_for = std::chrono::seconds(1);
+constexpr auto acknowledged_within = std::chrono::seconds(10);
 constexpr auto straggles_for = std::chrono::milliseconds(250);
 constexpr int most_failures = 5;                   // of resuming, in a row
 constexpr std::size_t longest_error_text = 2'048;  // of what is no JSON
@@ -42,10 +43,17 @@ void posted_message::post() {
     body_.clear();
     session_id_ = session.id;
     const bool brief = !message_.is_request() || message_.method == "initialize";
+    const auto lane = message_.method == "notifications/cancelled" ? exchange::lane::cancel
+                      : brief                                      ? exchange::lane::brief
+                                                                   : exchange::lane::call;
     exchange_ = over_->pool().start({.bytes = over_->writer().post(message_, session, over_->tools()),
-                                     .in = brief ? exchange::lane::brief : exchange::lane::call,
+                                     .in = lane,
                                      .repeatable = message_.method != "tools/call"},
                                     *this);
+    // Nobody waits for the answer to it, and whatever else is brief waits for its place.
+    if (!message_.is_request()) {
+        timer_.set(now() + acknowledged_within, [this] { refuse("no answer came in time"); });
+    }
 }
 
 void posted_message::abandon() {
@@ -276,6 +284,7 @@ void posted_message::lose(std::string_view why) {
 void posted_message::pause(std::string_view why) {
     if (message_.is_modern() || !cursor_.resumable()) return lose(why);
     phase_ = phase::pausing;
+    cursor_.ended();
     timer_.set(now() + cursor_.pause(), [this] { resume(); });
 }
 
@@ -305,6 +314,7 @@ bool posted_message::wait_for_session() {
     }
     if (std::exchange(renewed_, true)) return false;
     exchange_->abandon();
+    timer_.clear();
     phase_ = phase::waiting;
     over_->session_gone(shared_from_this());
     return true;

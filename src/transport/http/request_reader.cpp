@@ -84,7 +84,7 @@ private:
         }
         std::string key = lower(name);
         if (decides(key) && request.header(key)) ambiguous = true;
-        if (key == "expect") wants_continue = lower(value) == "100-continue";
+        if (key == "expect") wants_continue = request.chunks && lower(value) == "100-continue";
         request.headers.emplace_back(std::move(key), text(value));
     }
     void on_header_impl(error_code& failed) override {
@@ -151,9 +151,12 @@ request_reader::fed request_reader::feed_head(std::string_view bytes) {
 request_reader::fed request_reader::feed(std::string_view bytes) {
     std::size_t used = 0;
     if (!parser_->is_header_done()) {
-        const fed head = feed_head(bytes);
-        if (head.what != progress::more || head.used == 0) return head;
-        used = head.used;
+        // An empty line in front: old clients end a body with one.
+        if (parser_->searched == 0 && bytes == "\r") return {0, progress::more};
+        if (parser_->searched == 0 && bytes.starts_with("\r\n")) used = 2;
+        const fed head = feed_head(bytes.substr(used));
+        used += head.used;
+        if (head.what != progress::more || head.used == 0) return {used, head.what};
     }
     while (!parser_->is_done()) {
         // An assertion of Beast's wants to see that much; more comes in any case.

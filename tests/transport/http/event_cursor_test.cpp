@@ -60,7 +60,24 @@ TEST(event_cursor, waits_as_long_as_the_server_says_and_longer_after_failures) {
     EXPECT_EQ(cursor.pause(), 60s);
     EXPECT_EQ(all(cursor, "retry: 0\n\n"), "");
     cursor.connected();
-    EXPECT_EQ(cursor.pause(), 10ms) << "nobody keeps us busy";
+    EXPECT_EQ(cursor.pause(), 10ms);
+}
+
+TEST(event_cursor, a_server_that_wants_no_pause_and_says_nothing_does_not_keep_us_busy) {
+    event_cursor cursor(1'000);
+    EXPECT_EQ(all(cursor, "retry: 0\n\n"), "");
+    for (int i = 0; i < 20; ++i) {
+        cursor.connected();
+        EXPECT_EQ(all(cursor, "retry: 0\nid: 1\n\n"), "");
+        cursor.ended();
+    }
+    EXPECT_EQ(cursor.pause(), 1s);
+    cursor.connected();
+    EXPECT_EQ(all(cursor, "data: a\n\n"), "[a]");
+    cursor.ended();
+    EXPECT_EQ(cursor.pause(), 10ms);
+    EXPECT_EQ(all(cursor, "retry: 1500\n\n"), "");
+    EXPECT_EQ(cursor.pause(), 1500ms);
 }
 
 TEST(event_cursor, an_event_that_is_too_large_is_the_end) {

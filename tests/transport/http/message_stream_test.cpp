@@ -149,6 +149,31 @@ TEST_F(message_stream_test, HTTP_2_what_is_kept_has_a_bound_and_nothing_is_skipp
     EXPECT_EQ(last->client.event()->data.size(), 1'000U);
 }
 
+TEST_F(message_stream_test, HTTP_2_what_all_streams_keep_has_a_bound_and_the_oldest_is_forgotten) {
+    const auto budget = std::make_shared<kept_budget>(1'000);
+    auto settings = resumable();
+    settings.kept_by_all = budget;
+    make(settings);
+    const auto one = attached();
+    send(std::string(600, 'a'));
+    const auto older = stream;
+    make(std::move(settings));
+    const auto another = attached();
+    send(std::string(600, 'b'));
+    on.on([&] {
+        EXPECT_EQ(older->kept_bytes(), 0U);
+        EXPECT_EQ(stream->kept_bytes(), 600U);
+        EXPECT_EQ(budget->used(), 600U);
+        return 0;
+    });
+    send(std::string(2'000, 'c'));  // more than there is in all
+    EXPECT_EQ(on.on([&] { return budget->used(); }), 0U);
+    const auto refused = resumed(1);
+    EXPECT_EQ(refused->client.head().status, 400);
+    send("d");
+    EXPECT_EQ(on.on([&] { return budget->used(); }), 1U);
+}
+
 TEST_F(message_stream_test, HTTP_2_one_who_is_slow_to_read_what_was_missed_misses_nothing_of_it) {
     auto settings = resumable();
     settings.keep_bytes = std::size_t{4} << 20U;

@@ -181,6 +181,21 @@ TEST(request_reader, asks_for_the_body_once_where_the_client_waits_to_be_asked) 
     EXPECT_TRUE(reader.wants_continue());
     EXPECT_FALSE(reader.wants_continue());
     EXPECT_EQ(reader.feed("hello").what, progress::done);
+    request_reader old({});
+    EXPECT_EQ(
+        old.feed("POST /mcp HTTP/1.0\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n").what,
+        progress::more);
+    EXPECT_FALSE(old.wants_continue()) << "1.0 has no such answer";
+}
+
+TEST(request_reader, an_empty_line_in_front_is_none_of_the_request) {
+    const std::string request = "\r\nPOST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi";
+    for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{10'000}}) {
+        const auto found = read(request + request, {size}, {});
+        EXPECT_EQ(found.fault, 0) << size;
+        EXPECT_EQ(found.requests.size(), 2U) << size;
+    }
+    EXPECT_EQ(read("\rPOST /mcp HTTP/1.1\r\n\r\n", {1}, {}).fault, 400);
 }
 
 }  // namespace
