@@ -281,6 +281,13 @@ void http_connection::go_on_later() {
     });
 }
 
+void http_connection::last_answer() {
+    keep_alive_ = false;
+    if (busy_ || closed_) return;
+    leaving_ = true;
+    if (!blocked_) flush();
+}
+
 void http_connection::flush() {
     if (closed_ || blocked_) return;
     const auto flushed = outbox_.flush_with([this](std::string_view bytes, outbox::flushed& stopped) -> std::size_t {

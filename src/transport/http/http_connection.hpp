@@ -85,10 +85,10 @@ public:
     bool event(std::string_view framed, const cancel_token* of);
     void end_events();
     [[nodiscard]] bool open_now() const noexcept { return !closed_; }
-    /// No request is being read or answered, and nothing waits to be written.
-    [[nodiscard]] bool at_rest() const noexcept { return !busy_ && !reader_ && outbox_.waiting() == 0; }
-    /// After this answer the connection ends.
-    void last_answer() noexcept { keep_alive_ = false; }
+    /// No request is being answered, and nothing waits to be written.
+    [[nodiscard]] bool at_rest() const noexcept { return !busy_ && outbox_.waiting() == 0; }
+    /// After the present answer, be it given already, the connection ends.
+    void last_answer();
 
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
     /// The scope of ids that come on this connection and belong to no other session. Made when it is first asked for.
