@@ -38,13 +38,11 @@ void conversation::close(cancel_cause cause, std::string_view why) {
 
 void conversation::log_soon(log_level level, std::string text) {
     if (!here()) return log(level, text);
-    log_queue_.emplace_back(level, std::move(text));
+    log_queue_.push_back({level, std::move(text)});
     if (log_queue_.size() > 1) return;
     // Twice: what is woken by the same event may be posted behind us.
     post([self = shared_from_this()] {
-        self->post([self] {
-            for (const auto& [each, line] : std::exchange(self->log_queue_, {})) self->log(each, line);
-        });
+        self->post([self] { self->around_->log(std::exchange(self->log_queue_, {})); });
     });
 }
 

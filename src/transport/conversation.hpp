@@ -130,7 +130,7 @@ private:
     event_loop::timer handshake_;
     std::unordered_map<std::int64_t, std::shared_ptr<outgoing_call>> outgoing_;
     std::atomic<std::int64_t> next_id_ = peer::first_id;
-    std::vector<std::pair<log_level, std::string>> log_queue_;  // the loop's
+    std::vector<log_line> log_queue_;  // the loop's
     bool closed_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 namespace andon {
 namespace {
@@ -21,17 +22,21 @@ log_level level_of_environment() {
     return log_level::info;
 }
 
-}  // namespace
+constexpr std::size_t longest_line = 2'048;
+constexpr std::size_t longest_write = 4'096;  // what a pipe takes in one piece, where it takes anything
 
-void log_to_stderr(log_level level, std::string_view text) {
+void append_line(std::string& to, log_level level, std::string_view text) {
     static const log_level from = level_of_environment();
     if (level < from) return;
-    std::string line = "andon: ";
-    line += names[static_cast<std::size_t>(level)];
-    (line += ": ") += text;
-    constexpr std::size_t longest = 2'048;  // less than a pipe takes in one piece
-    if (line.size() > longest) line.resize(longest);
-    line += '\n';
+    const std::size_t begin = to.size();
+    ((to += "andon: ") += names[static_cast<std::size_t>(level)]) += ": ";
+    to += text;
+    if (to.size() - begin > longest_line) to.resize(begin + longest_line);
+    to += '\n';
+}
+
+void write_to_stderr(std::string_view lines) {
+    if (lines.empty()) return;
     pollfd ready{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&ready, 1, 0) != 1) return;
     // On any thread, and standard error may be a pipe that nobody reads any more: that must not end the program.
@@ -40,10 +45,33 @@ void log_to_stderr(log_level level, std::string_view text) {
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    const bool broken = ::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EPIPE;
+    const bool broken = ::write(STDERR_FILENO, lines.data(), lines.size()) < 0 && errno == EPIPE;
     const timespec at_once{};
     if (broken && sigismember(&before, SIGPIPE) == 0) sigtimedwait(&pipe_signal, nullptr, &at_once);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+void log_to_stderr(log_level level, std::string_view text) {
+    std::string line;
+    append_line(line, level, text);
+    write_to_stderr(line);
+}
+
+void log_sink::operator()(std::span<const log_line> lines) const noexcept try {
+    const auto* const plain = sink_.target<void (*)(log_level, std::string_view)>();
+    if (plain == nullptr || *plain != log_to_stderr) {
+        for (const log_line& each : lines) (*this)(each.level, each.text);
+        return;
+    }
+    std::string some;
+    for (const log_line& each : lines) {
+        if (some.size() + longest_line > longest_write) write_to_stderr(std::exchange(some, {}));
+        append_line(some, each.level, each.text);
+    }
+    write_to_stderr(some);
+} catch (...) {  // NOLINT(bugprone-empty-catch)
 }
 
 }  // namespace andon

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace andon {
@@ -16,6 +18,11 @@ void log_to_stderr(log_level level, std::string_view text);
 /// Takes a line; from any thread. The text is safe to show (MSG-4).
 using log_sink_function = std::function<void(log_level, std::string_view)>;
 
+struct log_line {
+    log_level level;
+    std::string text;
+};
+
 class log_sink {
 public:
     log_sink() : sink_(log_to_stderr) {}
@@ -25,6 +32,8 @@ public:
         if (sink_) sink_(level, text);
     } catch (...) {  // NOLINT(bugprone-empty-catch)
     }
+    /// Several at once: to standard error they go with few writes.
+    void operator()(std::span<const log_line> lines) const noexcept;
 
 private:
     log_sink_function sink_;
