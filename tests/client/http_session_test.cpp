@@ -303,6 +303,20 @@ INSTANTIATE_TEST_SUITE_P(client, http_listening,
                                          revision_case{"v2025_11_25", revision::v2025_11_25}),
                          by_name());
 
+// A question that the server asks on its own stream when nobody listens is lost.
+TEST_P(http_listening, begins_before_the_first_call) {
+    for (int i = 0; i < 10; ++i) {
+        auto client = server_.connect(options());
+        auto pending = client.call_tool("work");
+        const auto first = server_.next();
+        EXPECT_EQ(first.method, "GET");
+        first.begin_events();
+        const auto call = server_.next("tools/call");
+        call.answer_text("ok");
+        EXPECT_EQ(text_of(pending.get()), "ok");
+    }
+}
+
 TEST_P(http_listening, is_heard_and_opened_again_from_the_last_event_on) {
     stream_.begin_events();
     say(stream_, "notifications/tools/list_changed", "g1");

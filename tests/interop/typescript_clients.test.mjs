@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as v1 from '../../peers/typescript/v1_client.mjs';
 import * as v2 from '../../peers/typescript/v2_client.mjs';
+import { cancels_of, new_key, started } from './calls.mjs';
 import { StdioConnection } from './connection.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -38,9 +39,6 @@ const other_ways_to_connect = [
     }))
 ].map(way => ({ sdk: v2, ...way }));
 
-let keys = 0;
-const new_key = tool => `${tool}-${++keys}`;
-
 function connection(t, { sdk, options }, more) {
     const c = new StdioConnection(sdk, { command, ...options, ...more });
     t.after(async () => {
@@ -54,21 +52,6 @@ async function connect(t, client, more) {
     const c = connection(t, client, more);
     await c.open();
     return c;
-}
-
-// Calls a tool and returns when its handler runs.
-async function started(c, tool, args, options) {
-    const key = new_key(tool);
-    const controller = new AbortController();
-    const result = c.call(tool, { ...args, key }, { signal: controller.signal, ...options });
-    result.catch(() => {}); // each test looks at it when its time has come
-    await Promise.race([c.mark('start', key), result.then(r => assert.fail(`${tool} ended: ${JSON.stringify(r)}`))]);
-    const { message } = await c.request(key);
-    return { key, id: message.id, result, abort: reason => controller.abort(reason) };
-}
-
-function cancels_of(c, id) {
-    return c.sent('notifications/cancelled').filter(({ params }) => params.requestId === id);
 }
 
 // From the moment at which the server has read the cancels it writes nothing for the requests. Before that moment

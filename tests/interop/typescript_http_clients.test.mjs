@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as v1 from '../../peers/typescript/v1_client.mjs';
 import * as v2 from '../../peers/typescript/v2_client.mjs';
+import { cancels_of, new_key, started } from './calls.mjs';
 import { HttpConnection, HttpServer } from './connection.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,9 +23,6 @@ const clients = [
     { name: 'v2, pinned', sdk: v2, revision: modern, options: { versionNegotiation: { mode: { pin: modern } } } }
 ];
 
-let keys = 0;
-const new_key = tool => `${tool}-${++keys}`;
-
 async function serve(t, ...flags) {
     const server = new HttpServer(command, ...flags);
     t.after(async () => assert.deepEqual(await server.stop(), { code: 0, signal: null }));
@@ -36,21 +34,6 @@ async function connect(t, served, { sdk, options }, more) {
     await c.client.connect(c.transport);
     t.after(() => c.close());
     return c;
-}
-
-// Calls a tool and returns when its handler runs.
-async function started(c, tool, args, options) {
-    const key = new_key(tool);
-    const controller = new AbortController();
-    const result = c.call(tool, { ...args, key }, { signal: controller.signal, ...options });
-    result.catch(() => {}); // each test looks at it when its time has come
-    await Promise.race([c.mark('start', key), result.then(r => assert.fail(`${tool} ended: ${JSON.stringify(r)}`))]);
-    const { message } = await c.request(key);
-    return { key, id: message.id, result, abort: reason => controller.abort(reason) };
-}
-
-function cancels_of(c, id) {
-    return c.sent('notifications/cancelled').filter(({ params }) => params.requestId === id);
 }
 
 const progress_of = call => entry =>

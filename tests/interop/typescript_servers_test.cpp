@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/named_case.hpp"
-#include "interop/marks.hpp"
+#include "interop/stopped_calls.hpp"
 
 namespace andon {
 namespace {
@@ -47,33 +47,18 @@ TEST_P(typescript_server, is_found_to_speak_its_revision_and_answers) {
 
 TEST_P(typescript_server, SND_2_SND_3_a_cancel_reaches_the_handler_and_the_caller_does_not_wait) {
     auto client = start();
-    auto pending = client.call_tool("park", {{"key", "p"}});
-    ASSERT_TRUE(marks_.wait_for("@start p"));
-    EXPECT_TRUE(pending.cancel("the user pressed Stop"));
-    EXPECT_TRUE(pending.done());
-    EXPECT_EQ(pending.get().status, call_status::cancelled);
-    EXPECT_EQ(pending.get().message, "the user pressed Stop");
-    EXPECT_TRUE(marks_.wait_for("@cancel p"));
-    EXPECT_EQ(client.call_tool("echo", {{"text", "on"}}).get().status, call_status::completed);
+    expect_a_cancel_reaches_the_handler(client, marks_);
 }
 
 TEST_P(typescript_server, TIME_2_a_timeout_reaches_the_handler) {
     auto client = start();
-    const auto pending = client.call_tool("park", {{"key", "t"}}, {.timeout = 300ms});
-    EXPECT_EQ(pending.get().status, call_status::timed_out);
-    EXPECT_TRUE(marks_.wait_for("@start t"));
-    EXPECT_TRUE(marks_.wait_for("@cancel t"));
+    expect_a_timeout_reaches_the_handler(client, marks_);
 }
 
 TEST_P(typescript_server, TIME_3_TIME_4_progress_keeps_a_call_alive_until_its_maximum) {
     auto client = start();
-    std::atomic<int> seen = 0;
-    const auto pending =
-        client.call_tool("wait", {{"ms", 60'000}, {"tick_ms", 20}, {"key", "m"}},
-                         {.timeout = 10s, .max_timeout = 1s, .on_progress = [&](const progress_update&) { ++seen; }});
-    EXPECT_EQ(pending.get().status, call_status::timed_out);
+    const int seen = expect_the_maximum_to_hold(client, marks_);
     EXPECT_GT(seen, 0);
-    EXPECT_TRUE(marks_.wait_for("@cancel m"));
 }
 
 TEST_P(typescript_server, SND_1_what_a_handler_sends_after_its_cancel_is_dropped) {
@@ -92,11 +77,7 @@ TEST_P(typescript_server, SND_1_what_a_handler_sends_after_its_cancel_is_dropped
 
 TEST_P(typescript_server, a_dropped_call_is_cancelled) {
     auto client = start();
-    {
-        const auto dropped = client.call_tool("park", {{"key", "d"}});
-        ASSERT_TRUE(marks_.wait_for("@start d"));
-    }
-    EXPECT_TRUE(marks_.wait_for("@cancel d"));
+    expect_a_dropped_call_is_cancelled(client, marks_);
 }
 
 TEST_P(typescript_server, asks_and_its_question_goes_with_the_call) {

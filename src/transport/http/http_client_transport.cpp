@@ -12,6 +12,7 @@ namespace detail {
 namespace {
 
 constexpr auto settles_within = std::chrono::seconds(10);
+constexpr auto listens_within = std::chrono::milliseconds(250);  // some answer a GET with their first event only
 constexpr auto renews_within = std::chrono::seconds(30);
 constexpr std::size_t longest_session_id = 4'096;
 
@@ -105,7 +106,7 @@ std::shared_ptr<posted_message> http_client_transport::begin(outgoing_message me
     if (settles) {
         gate_ = gate::settling;
         settling_ = made.get();
-        gate_timer_->set(now() + settles_within, [this] { open_gate(); });
+        gate_timer_->set(now() + settles_within, [this] { settled(); });
     }
     made->post();
     return made;
@@ -159,7 +160,7 @@ void http_client_transport::concluded(posted_message& which) {
         const auto found = by_id_.find(which.message().id->view().number());
         if (found != by_id_.end() && found->second == &which) by_id_.erase(found);
     }
-    if (settling_ == &which) open_gate();
+    if (settling_ == &which) settled();
 }
 
 void http_client_transport::forget(posted_message& which) {
@@ -188,12 +189,24 @@ void http_client_transport::agreed(const envelope& answer, std::string session_i
     for (const auto& each : probes) each->abandon();
 }
 
-void http_client_transport::open_gate() {
-    gate_ = gate::open;
+/// Before the first call somebody listens: what a server asks on its own stream while nobody does, many throw away.
+void http_client_transport::settled() {
     settling_ = nullptr;
     gate_timer_->clear();
+    if (closed_ || !options_.listen || listening_) return open_gate();
+    gate_ = gate::listening;
+    gate_timer_->set(now() + listens_within, [this] { open_gate(); });
+    listening_ = std::make_unique<listening_stream>(*this);
+}
+
+void http_client_transport::listening_settled() {
+    if (gate_ == gate::listening) open_gate();
+}
+
+void http_client_transport::open_gate() {
+    gate_ = gate::open;
+    gate_timer_->clear();
     if (closed_) return;
-    if (options_.listen && !listening_) listening_ = std::make_unique<listening_stream>(*this);
     for (const auto& each : std::exchange(waiting_, {})) each->post();
     for (auto& each : std::exchange(held_, {})) handle(std::move(each));
 }

@@ -66,12 +66,14 @@ public:
     void session_gone(const std::shared_ptr<posted_message>& which);
     /// Likewise, where there is nothing to be posted.
     void listening_refused();
+    /// The server has answered whether it can be listened to, or never will.
+    void listening_settled();
     void listening_works() noexcept { renewed_for_listening_ = false; }
     /// Asks for the tools anew; `then` hears whether that went well. What it does is in `owner`'s name.
     void list_tools(const std::weak_ptr<posted_message>& owner, std::function<void(bool)> then);
 
 private:
-    enum class gate : std::uint8_t { open, settling, renewing };
+    enum class gate : std::uint8_t { open, settling, listening, renewing };
 
     void flush();
     void handle(outgoing_message message);
@@ -80,6 +82,7 @@ private:
                    int page);
     void renew();
     void renewed(const envelope* answer);
+    void settled();
     void open_gate();
     void renewal_failed(const std::string& why);
 

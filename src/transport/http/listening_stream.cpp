@@ -31,6 +31,7 @@ void listening_stream::stop(const std::string& why) {
 }
 
 void listening_stream::on_head(const response_reader& response) {
+    over_->listening_settled();
     if (response.status() == 200 && response.media_type() == "text/event-stream") {
         over_->listening_works();
         return cursor_.connected();
@@ -74,6 +75,7 @@ void listening_stream::on_lost(std::string_view why) {
     over_->remark(log_level::debug, "the stream of what the server says unasked broke: " + std::string(why));
     cursor_.missed();
     pause();
+    over_->listening_settled();
 }
 
 }  // namespace andon::detail
