@@ -141,6 +141,15 @@ TEST_F(http_batch, HTTP_1_HTTP_5_a_modern_request_has_no_place_in_it) {
     EXPECT_FALSE(server.marked("start", "never"));
 }
 
+TEST_F(http_batch, HTTP_5_one_that_names_another_revision_is_refused) {
+    http_caller other(server.port(), revision::v2025_11_25);
+    other.use_session(client.session());
+    http_client refused = other.send(other.post('[' + call_line(batches, "1", "park", with_key("never")) + ']'));
+    EXPECT_EQ(outcome_of(refused).head.status, 400);
+    client.fence();
+    EXPECT_FALSE(server.marked("start", "never"));
+}
+
 TEST(http_batch_of_many, counts_for_as_many_as_it_holds) {
     http_process server(batches, {"--per-client", "10"});
     http_caller client = server.caller();
