@@ -79,17 +79,17 @@ void http_front::leave(std::string_view why) {
         // Its streams have something to say still.
         facilities_->around->loop.post([session = session] {});
     }
+    // What was decided is to be written. That counts like a call, for as long as a call has to end.
+    facilities_->call_began();
+    unwritten_.insert(nullptr);  // until all of them are in
     listener_.for_each([&](http_connection& connection) {
         if (connection.at_rest()) return;
+        unwritten_.insert(&connection);
         connection.last_answer();
         connection.close_scope(cancel_cause::shutdown, why);
-        unwritten_.insert(&connection);
     });
-    // What was decided is to be written. That counts like a call, for as long as a call has to end.
-    if (!unwritten_.empty()) {
-        facilities_->call_began();
-        patience_.set(std::chrono::steady_clock::now() + facilities_->options.leave_within, [this] { all_written(); });
-    }
+    patience_.set(std::chrono::steady_clock::now() + facilities_->options.leave_within, [this] { all_written(); });
+    written(nullptr);
     for (const auto& [key, scope] : std::unordered_multimap(alone_)) {
         facilities_->around->table.cancel_session(scope->id(), cancel_cause::shutdown, why,
                                                   std::chrono::steady_clock::now());
@@ -103,11 +103,11 @@ void http_front::close_connections() {
 
 void http_front::on_closed(http_connection& from) {
     listener_.forget(from);
-    written(from);
+    written(&from);
 }
 
-void http_front::written(const http_connection& from) {
-    if (unwritten_.erase(&from) != 0 && unwritten_.empty()) all_written();
+void http_front::written(const http_connection* from) {
+    if (unwritten_.erase(from) != 0 && unwritten_.empty()) all_written();
 }
 
 void http_front::all_written() {

@@ -61,7 +61,7 @@ private:
     };
 
     void on_request(http_connection& from, http_request request) override;
-    void on_last_written(http_connection& from) override { written(from); }
+    void on_last_written(http_connection& from) override { written(&from); }
     void on_closed(http_connection& from) override;
 
     [[nodiscard]] bool let_in(passing& one);
@@ -84,7 +84,7 @@ private:
     /// Nothing: its client has too much in flight, and was told so.
     [[nodiscard]] std::optional<counted> count_in(passing& one, std::size_t requests = 1);
     void count_out(const counted& one);
-    void written(const http_connection& from);
+    void written(const http_connection* from);
     void all_written();
     void end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why);
 
