@@ -72,7 +72,7 @@ void task_keeper::work() {
             if (wishes_.empty() && leaving_) return;
             std::swap(wishes, wishes_);
         }
-        if (wishes.empty()) forget_expired();
+        forget_expired();
         for (std::size_t i = 0; i < wishes.size();) {
             if (wishes[i].task) {
                 i += write_some(wishes, i);
@@ -102,12 +102,13 @@ void task_keeper::write_one(wish& what) {
 }
 
 void task_keeper::forget_expired() {
-    static_cast<void>(error_of([this] {
-        while (store_->forget_expired(now(), at_once) == at_once) {
-            const std::lock_guard lock(mutex_);
-            if (!wishes_.empty()) return;
-        }
-    }));
+    const auto time = std::chrono::steady_clock::now();
+    if (time < next_look_) return;
+    // Where there are more of them the next look is the next round's.
+    const std::string error = error_of([this, time] {
+        if (store_->forget_expired(now(), at_once) < at_once) next_look_ = time + looks_for_expired;
+    });
+    if (!error.empty()) next_look_ = time + looks_for_expired;
 }
 
 }  // namespace andon::detail

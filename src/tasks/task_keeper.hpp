@@ -1,6 +1,7 @@
 // The thread that talks to a task store.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -62,6 +63,7 @@ private:
     std::condition_variable wake_;
     std::vector<wish> wishes_;
     bool leaving_ = false;
+    std::chrono::steady_clock::time_point next_look_{};  // for expired ones
     std::thread thread_;
 };
 
