@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 for_building=(g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libssl-dev
+    libsqlite3-dev
     libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck
     nginx)

@@ -1,10 +1,9 @@
 #include "server/http_session.hpp"
 
-#include <array>
 #include <charconv>
 #include <chrono>
-#include <openssl/rand.h>
-#include <stdexcept>
+
+#include "wire/unguessable.hpp"
 
 namespace andon::detail {
 namespace {
@@ -26,16 +25,7 @@ private:
 
 }  // namespace
 
-std::string new_session_id() {
-    std::array<unsigned char, 24> bytes{};
-    if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
-        throw std::runtime_error("there is no source of random numbers");
-    }
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string id;
-    for (const unsigned char byte : bytes) (id += digits[byte >> 4U]) += digits[byte & 0xFU];
-    return id;
-}
+std::string new_session_id() { return unguessable_name(24); }
 
 http_session::http_session(event_loop& loop, std::string id, std::string principal, const http_options& options,
                            std::shared_ptr<kept_budget> kept)

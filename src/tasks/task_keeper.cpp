@@ -1,0 +1,114 @@
+#include "tasks/task_keeper.hpp"
+
+#include <chrono>
+
+namespace andon::detail {
+namespace {
+
+constexpr std::string_view died = "the server stopped while it was working on this task";
+constexpr auto looks_for_expired = std::chrono::seconds(1);
+constexpr std::size_t at_once = 256;  // written, or forgotten: others wait meanwhile
+
+task_time now() { return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
+
+/// What the store says, or that it is well.
+template <class Work>
+std::string error_of(Work work) {
+    try {
+        work();
+        return {};
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+task_keeper::task_keeper(std::unique_ptr<task_store> store)
+    : store_(std::move(store)), failed_at_start_(store_->fail_unfinished(now(), died)) {
+    thread_ = std::thread([this] { work(); });
+}
+
+task_keeper::~task_keeper() {
+    {
+        const std::lock_guard lock(mutex_);
+        leaving_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+}
+
+void task_keeper::ask(wish what) {
+    const std::lock_guard lock(mutex_);
+    wishes_.push_back(std::move(what));
+    if (wishes_.size() == 1) wake_.notify_one();
+}
+
+void task_keeper::write(task_record task, written then) { ask({.task = std::move(task), .then = std::move(then)}); }
+
+void task_keeper::find(std::string id, found then) {
+    ask({.other = [this, id = std::move(id), then = std::move(then)] {
+        std::optional<task_record> task;
+        const std::string error = error_of([&] { task = store_->find(id); });
+        then(std::move(task), error);
+    }});
+}
+
+void task_keeper::list(std::string owner, task_place after, std::size_t most, listed then) {
+    ask({.other = [this, owner = std::move(owner), after = std::move(after), most, then = std::move(then)] {
+        std::vector<task_record> page;
+        const std::string error = error_of([&] { page = store_->list(owner, after, most); });
+        then(std::move(page), error);
+    }});
+}
+
+void task_keeper::work() {
+    std::vector<wish> wishes;
+    for (;;) {
+        wishes.clear();
+        {
+            std::unique_lock lock(mutex_);
+            wake_.wait_for(lock, looks_for_expired, [this] { return leaving_ || !wishes_.empty(); });
+            if (wishes_.empty() && leaving_) return;
+            std::swap(wishes, wishes_);
+        }
+        forget_expired();
+        for (std::size_t i = 0; i < wishes.size();) {
+            if (wishes[i].task) {
+                i += write_some(wishes, i);
+            } else {
+                wishes[i++].other();
+            }
+        }
+    }
+}
+
+std::size_t task_keeper::write_some(std::vector<wish>& wishes, std::size_t first) {
+    std::size_t last = first;
+    std::vector<task_record> tasks;
+    for (; last < wishes.size() && wishes[last].task && tasks.size() < at_once; ++last)
+        tasks.push_back(*wishes[last].task);
+    if (error_of([&] { store_->write(tasks); }).empty()) {
+        for (std::size_t i = first; i < last; ++i) wishes[i].then({});
+    } else {
+        // All or none: which one it was shows when each goes by itself.
+        for (std::size_t i = first; i < last; ++i) write_one(wishes[i]);
+    }
+    return last - first;
+}
+
+void task_keeper::write_one(wish& what) {
+    what.then(error_of([&] { store_->write({&*what.task, 1}); }));
+}
+
+void task_keeper::forget_expired() {
+    const auto time = std::chrono::steady_clock::now();
+    if (time < next_look_) return;
+    // Where there are more of them the next look is the next round's.
+    const std::string error = error_of([this, time] {
+        if (store_->forget_expired(now(), at_once) < at_once) next_look_ = time + looks_for_expired;
+    });
+    if (!error.empty()) next_look_ = time + looks_for_expired;
+}
+
+}  // namespace andon::detail
