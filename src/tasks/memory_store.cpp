@@ -20,9 +20,9 @@ public:
         }
     }
 
-    std::optional<task_record> find(std::string_view id) override {
+    std::optional<task_record> find(std::string_view id, std::string_view owner) override {
         const auto found = by_id_.find(std::string(id));
-        return found == by_id_.end() ? std::nullopt : std::optional(found->second);
+        return found == by_id_.end() || found->second.owner != owner ? std::nullopt : std::optional(found->second);
     }
 
     std::vector<task_record> list(std::string_view owner, const task_place& after, std::size_t most) override {

@@ -45,7 +45,7 @@ public:
         put_ = prepared(
             "INSERT INTO task VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) ON CONFLICT(id) DO UPDATE SET status=?4, "
             "message=?5, updated=?7, ttl=?8, expires=?9, result=?10, error=?11");
-        find_ = prepared(std::string("SELECT ") + all_but_results + ", result, error FROM task WHERE id=?1");
+        find_ = prepared(std::string("SELECT ") + all_but_results + ", result, error FROM task WHERE id=?1 AND owner=?2");
         list_ = prepared(std::string("SELECT ") + all_but_results +
                          " FROM task WHERE owner=?1 AND (created, id) > (?2, ?3) ORDER BY created, id LIMIT ?4");
         forget_ = prepared("DELETE FROM task WHERE id IN (SELECT id FROM task WHERE expires <= ?1 LIMIT ?2)");
@@ -75,9 +75,10 @@ public:
         all.commit();
     }
 
-    std::optional<task_record> find(std::string_view id) override {
+    std::optional<task_record> find(std::string_view id, std::string_view owner) override {
         bound find(*this, find_);
         find.text(1, id);
+        find.text(2, owner);
         if (!find.step()) return std::nullopt;
         task_record task = find.task();
         task.raw_result = find.text_at(8);

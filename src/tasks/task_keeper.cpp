@@ -1,6 +1,8 @@
 #include "tasks/task_keeper.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <future>
 
 namespace andon::detail {
 namespace {
@@ -24,8 +26,8 @@ std::string error_of(Work work) {
 
 }  // namespace
 
-task_keeper::task_keeper(std::unique_ptr<task_store> store)
-    : store_(std::move(store)), failed_at_start_(store_->fail_unfinished(now(), died)) {
+task_keeper::task_keeper(std::shared_ptr<task_store> store)
+    : store_(std::move(store)), failed_at_start_(store_->fail_unfinished(now(), died)), kept_(store_->size()) {
     thread_ = std::thread([this] { work(); });
 }
 
@@ -44,12 +46,22 @@ void task_keeper::ask(wish what) {
     if (wishes_.size() == 1) wake_.notify_one();
 }
 
+void task_keeper::create(task_record task, written then) {
+    ask({.task = std::move(task), .is_new = true, .then = std::move(then)});
+}
+
 void task_keeper::write(task_record task, written then) { ask({.task = std::move(task), .then = std::move(then)}); }
 
-void task_keeper::find(std::string id, found then) {
-    ask({.other = [this, id = std::move(id), then = std::move(then)] {
+void task_keeper::flush() {
+    std::promise<void> done;
+    ask({.other = [&] { done.set_value(); }});
+    done.get_future().wait();
+}
+
+void task_keeper::find(std::string id, std::string owner, found then) {
+    ask({.other = [this, id = std::move(id), owner = std::move(owner), then = std::move(then)] {
         std::optional<task_record> task;
-        const std::string error = error_of([&] { task = store_->find(id); });
+        const std::string error = error_of([&] { task = store_->find(id, owner); });
         then(std::move(task), error);
     }});
 }
@@ -89,7 +101,10 @@ std::size_t task_keeper::write_some(std::vector<wish>& wishes, std::size_t first
     for (; last < wishes.size() && wishes[last].task && tasks.size() < at_once; ++last)
         tasks.push_back(*wishes[last].task);
     if (error_of([&] { store_->write(tasks); }).empty()) {
-        for (std::size_t i = first; i < last; ++i) wishes[i].then({});
+        for (std::size_t i = first; i < last; ++i) {
+            if (wishes[i].is_new) ++kept_;
+            wishes[i].then({});
+        }
     } else {
         // All or none: which one it was shows when each goes by itself.
         for (std::size_t i = first; i < last; ++i) write_one(wishes[i]);
@@ -98,7 +113,9 @@ std::size_t task_keeper::write_some(std::vector<wish>& wishes, std::size_t first
 }
 
 void task_keeper::write_one(wish& what) {
-    what.then(error_of([&] { store_->write({&*what.task, 1}); }));
+    const std::string error = error_of([&] { store_->write({&*what.task, 1}); });
+    if (error.empty() && what.is_new) ++kept_;
+    what.then(error);
 }
 
 void task_keeper::forget_expired() {
@@ -106,7 +123,9 @@ void task_keeper::forget_expired() {
     if (time < next_look_) return;
     // Where there are more of them the next look is the next round's.
     const std::string error = error_of([this, time] {
-        if (store_->forget_expired(now(), at_once) < at_once) next_look_ = time + looks_for_expired;
+        const std::size_t forgotten = store_->forget_expired(now(), at_once);
+        kept_ -= std::min(forgotten, kept_.load());  // an end that came after it was forgotten is forgotten twice
+        if (forgotten < at_once) next_look_ = time + looks_for_expired;
     });
     if (!error.empty()) next_look_ = time + looks_for_expired;
 }

@@ -1,6 +1,7 @@
 // The thread that talks to a task store.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -28,7 +29,7 @@ public:
     using listed = std::function<void(std::vector<task_record> page, std::string_view error)>;
 
     /// Those whose work died with an earlier process are failed first. Throws task_store_error.
-    explicit task_keeper(std::unique_ptr<task_store> store);
+    explicit task_keeper(std::shared_ptr<task_store> store);
     /// What was asked for is done before.
     ~task_keeper();
     task_keeper(const task_keeper&) = delete;
@@ -36,16 +37,24 @@ public:
 
     // From any thread. The callbacks come on the keeper's and must not throw.
 
+    /// A new one.
+    void create(task_record task, written then);
+    /// A new state of one that is there.
     void write(task_record task, written then);
-    void find(std::string id, found then);
+    void find(std::string id, std::string owner, found then);
     void list(std::string owner, task_place after, std::size_t most, listed then);
 
+    /// Returns when all that was asked for until now was done.
+    void flush();
+    /// How many there are.
+    [[nodiscard]] std::size_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
     /// How many were failed at the beginning.
     [[nodiscard]] std::size_t failed_at_start() const noexcept { return failed_at_start_; }
 
 private:
     struct wish {
         std::optional<task_record> task{};  // to be written
+        bool is_new = false;
         written then{};
         std::function<void()> other{};  // anything else
     };
@@ -57,8 +66,9 @@ private:
     void write_one(wish& what);
     void forget_expired();
 
-    std::unique_ptr<task_store> store_;
+    std::shared_ptr<task_store> store_;
     std::size_t failed_at_start_ = 0;
+    std::atomic<std::size_t> kept_ = 0;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::vector<wish> wishes_;

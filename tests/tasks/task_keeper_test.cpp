@@ -27,7 +27,9 @@ public:
         const std::lock_guard lock(notes_->mutex);
         notes_->writes.push_back(tasks.size());
     }
-    std::optional<task_record> find(std::string_view id) override { return inner_->find(id); }
+    std::optional<task_record> find(std::string_view id, std::string_view owner) override {
+        return inner_->find(id, owner);
+    }
     std::vector<task_record> list(std::string_view owner, const task_place& after, std::size_t most) override {
         return inner_->list(owner, after, most);
     }
@@ -50,7 +52,7 @@ class task_keeper_test : public testing::Test {
 protected:
     std::optional<task_record> found(const std::string& id) {
         std::promise<std::optional<task_record>> answer;
-        keeper->find(id, [&](std::optional<task_record> task, std::string_view) { answer.set_value(std::move(task)); });
+        keeper->find(id, "o", [&](std::optional<task_record> task, std::string_view) { answer.set_value(std::move(task)); });
         return answer.get_future().get();
     }
 

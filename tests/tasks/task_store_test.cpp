@@ -70,15 +70,17 @@ TEST_P(every_store, gives_back_what_was_written) {
     one.ttl = 60s;
     one.raw_result = R"({"content":[]})";
     write({one, task("b")});
-    EXPECT_EQ(store->find("a"), one);
-    EXPECT_EQ(store->find("b"), task("b"));
-    EXPECT_EQ(store->find("c"), std::nullopt);
-    EXPECT_EQ(store->find(""), std::nullopt);
+    EXPECT_EQ(store->find("a", one.owner), one);
+    EXPECT_EQ(store->find("b", "o"), task("b"));
+    EXPECT_EQ(store->find("b", "p"), std::nullopt);
+    EXPECT_EQ(store->find("a", "the"), std::nullopt);
+    EXPECT_EQ(store->find("c", "o"), std::nullopt);
+    EXPECT_EQ(store->find("", "o"), std::nullopt);
     one.status = task_status::failed;
     one.raw_error = R"({"code":-32603})";
     one.ttl.reset();
     write({one});
-    EXPECT_EQ(store->find("a"), one);
+    EXPECT_EQ(store->find("a", one.owner), one);
     EXPECT_EQ(store->size(), 2U);
 }
 
@@ -123,13 +125,13 @@ TEST_P(every_store, fails_what_nobody_works_on_any_more) {
     write(all);
     EXPECT_EQ(store->fail_unfinished(start + 1s, "gone"), 2U);
     for (const char* id : {"working", "asks"}) {
-        const auto found = store->find(id);
+        const auto found = store->find(id, "o");
         EXPECT_EQ(found->status, task_status::failed);
         EXPECT_EQ(found->status_message, "gone");
         EXPECT_EQ(found->updated, start + 1s);
     }
-    EXPECT_EQ(store->find("done")->status, task_status::completed);
-    EXPECT_EQ(store->find("cancelled")->status, task_status::cancelled);
+    EXPECT_EQ(store->find("done", "o")->status, task_status::completed);
+    EXPECT_EQ(store->find("cancelled", "o")->status, task_status::cancelled);
     EXPECT_EQ(store->fail_unfinished(start + 1s, "gone"), 0U);
 }
 
@@ -181,7 +183,7 @@ constexpr std::size_t never = 1'000'000;
 TEST(sqlite_store, TASK_7_is_there_again_after_the_process) {
     const own_directory directory;
     sqlite_task_store(directory.file())->write(std::vector{task("a")});
-    EXPECT_EQ(sqlite_task_store(directory.file())->find("a"), task("a"));
+    EXPECT_EQ(sqlite_task_store(directory.file())->find("a", "o"), task("a"));
 }
 
 TEST(sqlite_store, TASK_3_TASK_7_what_was_acknowledged_survives_a_kill_at_any_moment) {
@@ -205,7 +207,7 @@ TEST(sqlite_store, TASK_3_TASK_7_what_was_acknowledged_survives_a_kill_at_any_mo
         const auto store = sqlite_task_store(directory.file());
         store->fail_unfinished(start, "killed");
         for (const std::string& id : acknowledged) {
-            const auto found = store->find(id);
+            const auto found = store->find(id, "o");
             ASSERT_TRUE(found) << id;
             ASSERT_EQ(found->status, task_status::cancelled) << id;
         }
@@ -242,12 +244,12 @@ TEST(sqlite_store, a_full_disk_is_an_error_that_changes_nothing) {
         task_record large = task("large");
         large.raw_result = std::string(1'000'000, 'x');
         say(to, refusal([&] { store->write(std::vector{task("b"), large}); }));
-        say(to, store->find("a") && !store->find("b") && !store->find("large") ? ", as before, " : ", lost, ");
+        say(to, store->find("a", "o") && !store->find("b", "o") && !store->find("large", "o") ? ", as before, " : ", lost, ");
         say(to, refusal([&] { store->write(std::vector{task("c")}); }));
     });
     EXPECT_THAT(said, HasSubstr("the task store " + directory.file()));
     EXPECT_THAT(said, HasSubstr(", as before, it worked"));
-    EXPECT_TRUE(sqlite_task_store(directory.file())->find("c"));
+    EXPECT_TRUE(sqlite_task_store(directory.file())->find("c", "o"));
 }
 
 TEST(task_record_test, TASK_5_ids_cannot_be_guessed) {

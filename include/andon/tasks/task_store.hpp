@@ -39,7 +39,8 @@ public:
     /// All of them or none, new ones and new states of old ones. When it returns they are as safe as this store makes
     /// them.
     virtual void write(std::span<const task_record> tasks) = 0;
-    [[nodiscard]] virtual std::optional<task_record> find(std::string_view id) = 0;
+    /// Another owner's is as unknown as one that never was, and is looked for in the same way.
+    [[nodiscard]] virtual std::optional<task_record> find(std::string_view id, std::string_view owner) = 0;
     /// The owner's, the oldest first, after that place; results are left out.
     [[nodiscard]] virtual std::vector<task_record> list(std::string_view owner, const task_place& after,
                                                         std::size_t most) = 0;

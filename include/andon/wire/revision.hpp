@@ -38,6 +38,8 @@ struct revision_policy {
     bool result_type;             ///< every result says whether it is complete
     bool cache_hints;             ///< ttlMs and cacheScope in lists and reads
     bool subscriptions_listen;  ///< one request that waits; before: resources/subscribe, and lists without being asked
+    bool task_requests;         ///< a request may ask to be run as a task
+    bool tasks_extension;       ///< the server makes tasks of what it wants to, for clients that declare the extension
     bool error_id_may_be_absent;  ///< where the id could not be read; before: null
     int resource_not_found;       ///< the error code
 };
