@@ -6,6 +6,7 @@
 #include "conformance_prompts.hpp"
 #include "conformance_questions.hpp"
 #include "conformance_resources.hpp"
+#include "conformance_tasks.hpp"
 #include "conformance_tools.hpp"
 #include "server_flags.hpp"
 #include "work_tools.hpp"
@@ -17,12 +18,13 @@ int main(int argc, char** argv) try {
         std::cout << everything::usage;
         return 0;
     }
-    andon::server server({.name = "everything", .version = "0.1.0"});
+    andon::server server({.name = "everything", .version = "0.1.0", .tasks = std::move(flags.tasks)});
     everything::add_work_tools(server);
     everything::add_conformance_tools(server);
     everything::add_conformance_questions(server);
     everything::add_conformance_prompts(server);
     everything::add_conformance_resources(server);
+    everything::add_conformance_tasks(server);
     if (!flags.http) {
         server.serve_stdio();
         return 0;

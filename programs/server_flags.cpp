@@ -25,6 +25,26 @@ std::chrono::milliseconds milliseconds(std::string_view flag, std::string_view t
     return std::chrono::milliseconds(number(flag, text));
 }
 
+template <class Value>
+bool read_task_flag(andon::task_options& tasks, std::string_view flag, const Value& value) {
+    if (flag == "--task-store") {
+        tasks.store = andon::sqlite_task_store(std::string(value()));
+    } else if (flag == "--task-poll-ms") {
+        tasks.poll_interval = milliseconds(flag, value());
+    } else if (flag == "--task-ttl-ms") {
+        tasks.ttl = milliseconds(flag, value());
+    } else if (flag == "--live-tasks") {
+        tasks.live_per_owner = tasks.live = number(flag, value());
+    } else if (flag == "--kept-tasks") {
+        tasks.kept = number(flag, value());
+    } else if (flag == "--task-requests") {
+        tasks.requests_per_second = static_cast<double>(number(flag, value()));
+    } else {
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 server_flags read_flags(int argc, char** argv, bool& help) {
@@ -47,6 +67,7 @@ server_flags read_flags(int argc, char** argv, bool& help) {
             flags.http.emplace();
             continue;
         }
+        if (read_task_flag(flags.tasks, flag, value)) continue;
         if (only_http.empty()) only_http = flag;
         if (flag == "--no-sessions") {
             http.sessions = false;

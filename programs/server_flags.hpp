@@ -2,6 +2,7 @@
 #pragma once
 
 #include <andon/server/http.hpp>
+#include <andon/server/tasks.hpp>
 #include <optional>
 #include <string>
 
@@ -9,12 +10,21 @@ namespace everything {
 
 struct server_flags {
     std::optional<andon::http_options> http{};  ///< nothing: standard input and output
+    andon::task_options tasks{};
 };
 
-inline constexpr const char* usage = R"(usage: everything_server [--http PORT [options]]
+inline constexpr const char* usage = R"(usage: everything_server [options] [--http PORT [options]]
 
 Serves MCP in every revision of the protocol: on standard input and output, or with --http over Streamable HTTP at
 http://127.0.0.1:PORT/mcp. Port 0 is any that is free; standard error says which.
+
+Tasks:
+  --task-store FILE             keeps them in this file, over restarts
+  --task-poll-ms MS             how often clients are asked to look (1000)
+  --task-ttl-ms MS              how long a task is kept, from its creation (3600000)
+  --live-tasks N                how many of one owner may work at once (1000)
+  --kept-tasks N                how many are kept (1000000)
+  --task-requests N             how often one owner may ask about tasks in a second (10000)
 
 With --http:
   --no-sessions                 legacy clients get no session: every request stands alone

@@ -130,14 +130,21 @@ async<std::string> ask(key_arguments given, call& call) {
 }  // namespace
 
 void add_work_tools(andon::server& server) {
-    server.tool("echo", "Answers with the text it was given", echo);
-    server.tool("wait", "Waits, with progress, and stops when it is cancelled", wait);
-    server.tool("wait_ignore", "Waits, with progress, and never looks at its cancel", wait_ignore);
-    server.tool("park", "Waits for its cancel, without a thread", park);
-    server.tool("spin", "Keeps a processor busy, and looks at its cancel", spin);
-    server.tool("block", "Blocks its thread where nothing can wake it", block);
-    server.tool("child", "Starts a shell with two grandchildren that sleep", child);
-    server.tool("ask", "Asks the client's model what to say", ask);
+    const auto add = [&](const std::string& name, const std::string& description, auto handler) {
+        server.tool(name, description, handler);
+        server.tool({.name = "task_" + name,
+                     .description = description + "; as a task where the client knows tasks",
+                     .task = andon::task_use::optional},
+                    handler);
+    };
+    add("echo", "Answers with the text it was given", echo);
+    add("wait", "Waits, with progress, and stops when it is cancelled", wait);
+    add("wait_ignore", "Waits, with progress, and never looks at its cancel", wait_ignore);
+    add("park", "Waits for its cancel, without a thread", park);
+    add("spin", "Keeps a processor busy, and looks at its cancel", spin);
+    add("block", "Blocks its thread where nothing can wake it", block);
+    add("child", "Starts a shell with two grandchildren that sleep", child);
+    add("ask", "Asks the client's model what to say", ask);
 }
 
 }  // namespace everything

@@ -5,7 +5,8 @@
 
 namespace everything {
 
-/// echo, wait, wait_ignore, park, spin, block, child and ask.
+/// echo, wait, wait_ignore, park, spin, block, child and ask; and the same once more as task_echo and so on, which may
+/// be tasks.
 void add_work_tools(andon::server& server);
 
 }  // namespace everything

@@ -105,10 +105,23 @@ json::array peer::supported() const {
     return names;
 }
 
+/// Tasks are declared in two ways, and each revision is told of its own.
+json::object peer::capabilities_in(revision speaks) const {
+    json::object all = settings_.capabilities;
+    const revision_policy& rules = policy_of(speaks);
+    if (rules.task_requests && !settings_.task_requests.empty()) all["tasks"] = settings_.task_requests;
+    if (rules.tasks_extension && settings_.tasks_extension) {
+        json::value& extensions = all["extensions"];
+        if (!extensions.is_object()) extensions = json::object();
+        extensions.get_object()["io.modelcontextprotocol/tasks"] = json::object();
+    }
+    return all;
+}
+
 json::object peer::meta(revision speaks) const {
     return {{meta_version, to_string(speaks)},
             {meta_client_info, settings_.implementation},
-            {meta_client_capabilities, settings_.capabilities}};
+            {meta_client_capabilities, capabilities_in(speaks)}};
 }
 
 // What comes in.
@@ -310,7 +323,7 @@ peer_step peer::on_initialize(const envelope& message) {
     const revision agreed = which && era_of(*which) == era::legacy && supports(*which) ? *which : *legacy;
     json::object result{
         {"protocolVersion", to_string(agreed)},
-        {"capabilities", settings_.stateless ? without_news(settings_.capabilities) : settings_.capabilities},
+        {"capabilities", settings_.stateless ? without_news(capabilities_in(agreed)) : capabilities_in(agreed)},
         {"serverInfo", settings_.implementation}};
     if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
     peer_step step = answer(result_message(message.raw_id, json_text(result)));
@@ -327,7 +340,7 @@ peer_step peer::on_discover(const envelope& message) const {
     constexpr std::int64_t fresh_for_ms = 3'600'000;
     json::object result{{"resultType", "complete"},
                         {"supportedVersions", supported()},
-                        {"capabilities", settings_.capabilities},
+                        {"capabilities", capabilities_in(newest_modern)},
                         {"ttlMs", fresh_for_ms},
                         {"cacheScope", "public"},
                         {"_meta", {{meta_server_info, settings_.implementation}}}};
@@ -363,7 +376,7 @@ peer_step peer::initialize(time_point now) {
     wake_ = now + settings_.handshake_timeout;
     return answer(request_message(initialize_id, "initialize",
                                   {{"protocolVersion", to_string(*legacy)},
-                                   {"capabilities", settings_.capabilities},
+                                   {"capabilities", capabilities_in(*legacy)},
                                    {"clientInfo", settings_.implementation}}));
 }
 

@@ -6,6 +6,7 @@
 
 #include "server/call_state.hpp"
 #include "server/server_session.hpp"
+#include "server/task_text.hpp"
 
 namespace andon {
 
@@ -16,7 +17,7 @@ std::string_view call::raw_id() const noexcept { return state_->raw_id(); }
 std::string_view call::name() const noexcept { return state_->name(); }
 revision call::speaks() const noexcept { return state_->speaks(); }
 void call::let_go_of_connection() const {
-    if (state_->incoming().to.reply) state_->incoming().to.reply->let_go_of_connection();
+    if (state_->incoming().to.reply && !state_->is_task()) state_->incoming().to.reply->let_go_of_connection();
 }
 
 session_id call::session() const noexcept { return state_->incoming().scope; }
@@ -48,6 +49,7 @@ void call::log(message_level level, const json::value& data, std::string_view lo
     if (!from || level < *from) return;
     json::object params{{"level", detail::to_string(level)}, {"data", data}};
     if (!logger.empty()) params["logger"] = logger;
+    if (state_->is_task()) params["_meta"] = detail::meta_of_task(task_id());
     state_->tell(notification_message("notifications/message", params));
 }
 
@@ -126,6 +128,7 @@ std::vector<std::shared_ptr<detail::outgoing_call>> ask_all(detail::call_state& 
 json::object call::ask(std::vector<input_request> questions) const {
     throw_if_cancelled();
     check_capabilities(*this, questions);
+    if (state_->is_task()) return state_->ask_as_task(std::move(questions));
     if (state_->round) return answers_of_round(*state_->round, questions);
     must_be_free_to_block("ask");
     const auto asked = ask_all(*state_, questions);
@@ -157,6 +160,7 @@ json::object only(json::object answers) {
 async<json::object> call::async_ask(std::vector<input_request> questions) const {
     throw_if_cancelled();
     check_capabilities(*this, questions);
+    if (state_->is_task()) co_return co_await state_->async_ask_as_task(std::move(questions));
     if (state_->round) co_return answers_of_round(*state_->round, questions);
     const auto asked = ask_all(*state_, questions);
     json::object answers;

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "andon/core/visible_text.hpp"
+#include "andon/wire/message.hpp"
+#include "server/live_task.hpp"
 #include "server/server_session.hpp"
 
 namespace andon::detail {
@@ -15,6 +17,20 @@ time_point now() noexcept { return std::chrono::steady_clock::now(); }
 bool is_answered(cancel_cause cause, offered kind) noexcept {
     return cause == cancel_cause::timeout || cause == cancel_cause::operator_ ||
            (cause == cancel_cause::shutdown && kind == offered::subscription);
+}
+
+/// How a task ends that was stopped.
+task_end end_of(cancel_cause cause, const reason& why) {
+    const std::string because = why.empty() ? "" : ": " + std::string(why.text());
+    switch (cause) {
+        case cancel_cause::peer: return {task_status::cancelled, "cancelled by the client"};
+        case cancel_cause::operator_: return {task_status::cancelled, "stopped by an operator" + because};
+        case cancel_cause::timeout: return {task_status::failed, "it took longer than this server allows"};
+        case cancel_cause::shutdown: return {task_status::failed, "the server was shut down"};
+        case cancel_cause::disconnect:
+        case cancel_cause::parent: break;
+    }
+    return {task_status::cancelled, "cancelled" + because};
 }
 
 }  // namespace
@@ -41,6 +57,7 @@ call_state::call_state(std::shared_ptr<server_session> in, incoming_request requ
 
 call_state::~call_state() {
     callback_.reset();
+    passed_on_.reset();
     if (coroutine_.frame) coroutine_.frame.destroy();
     delete extras_.load();
     session_->give_back_bytes(bytes_);
@@ -49,8 +66,19 @@ call_state::~call_state() {
 
 conversation& call_state::talk() noexcept { return session_->talk(); }
 
+active_request& call_state::request() noexcept { return task_ ? task_->request() : incoming_.request; }
+
 void call_state::dispatch() {
     callback_.emplace(token_, cancelled{this});
+    if (task_) passed_on_.emplace(wire_, wire_cancelled{this});
+    if (!at_once_) return submit();
+    write_task([this] {
+        if (is_task()) return submit();
+        end();
+    });
+}
+
+void call_state::submit() noexcept {
     if (what == kind::loop && entry_->turns.most == 0) return begin();
     try {
         session_->facilities().turns.submit(*this, entry_->turns.most == 0 ? nullptr : &entry_->turns);
@@ -196,48 +224,60 @@ std::string call_state::written(handler_result result) const {
 void call_state::answer(std::string_view line, int code) noexcept {
     answered_ = true;
     // Out of the table first: the client may use the id again as soon as it has read the answer.
-    request().finish(now());
+    incoming_.request.finish(now());
     talk().answer(incoming_.to, line, code);
+}
+
+bool call_state::begin_response() noexcept {
+    // The task's first: after it nobody can make one of this call any more.
+    return (!task_ || task_->request().begin_response()) && incoming_.request.begin_response();
 }
 
 void call_state::complete(handler_result result) noexcept {
     try {
+        if (is_task()) return complete_task(std::move(result));
         const std::string line = round && !round->questions.empty() ? input_required() : written(std::move(result));
-        if (request().begin_response()) {
+        if (begin_response()) {
             answer(line);
         } else {
             request().count_discarded(1);
         }
+    } catch (...) {
+        fail(std::current_exception());
+    }
+}
+
+call_state::failed call_state::failed_with(const std::exception_ptr& failure) const {
+    const bool tool = entry_->kind == offered::tool;
+    try {
+        std::rethrow_exception(failure);
+    } catch (const rpc_error& error) {
+        return {error.code(), error.what(), error.data()};
+    } catch (const invalid_arguments& error) {
+        return {tool ? 0 : error_code::invalid_params, error.what()};
     } catch (const std::exception& error) {
-        if (request().begin_response()) {
-            answer(error_line(error_code::internal_error, error.what()), error_code::internal_error);
-        }
+        return {tool ? 0 : error_code::internal_error, error.what()};
+    } catch (...) {
+        return tool ? failed{0, "the tool failed"} : failed{error_code::internal_error, "the handler failed"};
     }
 }
 
 void call_state::fail(const std::exception_ptr& failure) noexcept {
     std::string line;
     int code = 0;
-    const bool tool = entry_->kind == offered::tool;
-    const auto tool_error = [&](std::string_view words) {
-        return result_message(raw_id(), whole_result(tool_result::error(words).written().raw_members, policy(),
-                                                     session_->raw_server_meta()));
-    };
     try {
         std::rethrow_exception(failure);
     } catch (const input_needed&) {
         line = input_required();
-    } catch (const rpc_error& error) {
-        code = error.code();
-        line = error_line(code, error.what(), error.data());
-    } catch (const invalid_arguments& error) {
-        line = tool ? tool_error(error.what()) : error_line(error_code::invalid_params, error.what());
-    } catch (const std::exception& error) {
-        line = tool ? tool_error(error.what()) : error_line(error_code::internal_error, error.what());
     } catch (...) {
-        line = tool ? tool_error("the tool failed") : error_line(error_code::internal_error, "the handler failed");
+        const failed how = failed_with(failure);
+        if (is_task()) return fail_task(how);
+        code = how.code;
+        line = code != 0 ? error_line(code, how.words, how.data)
+                         : result_message(raw_id(), whole_result(tool_result::error(how.words).written().raw_members,
+                                                                 policy(), session_->raw_server_meta()));
     }
-    if (request().begin_response()) {
+    if (begin_response()) {
         answer(line, code);
     } else {
         request().count_discarded(1);
@@ -247,9 +287,12 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
 void call_state::end() noexcept {
     // Waits for a cancel that is telling us on another thread; inside our own callback it does not.
     callback_.reset();
+    passed_on_.reset();
     // A handler that was quick to notice is here before the canceller came to our callback.
-    if (!told_ && token_.cancelled()) tell_of_cancel();
-    request().finish(now());
+    if (!told_ && (token_.cancelled() || (!answered_ && wire_.cancelled()))) tell_of_cancel();
+    if (task_) task_->request().finish(now());
+    incoming_.request.finish(now());
+    if (is_task()) session_->facilities().tasks.work_over(task_);
     if (!answered_ && incoming_.to.batch) talk().answer(incoming_.to, {});
     session_->facilities().turns.done(*this);
     delete this;
@@ -277,13 +320,17 @@ std::string call_state::stopped_line(cancel_cause cause, const reason& why) cons
 
 void call_state::tell_of_cancel() noexcept {
     told_ = true;
-    const cancel_cause cause = token_.cause();
-    const reason why = token_.why();
-    std::string text = "request " + visible_text(raw_id(), 64) + " (" + visible_text(request().label(), 128) +
-                       ") of session " + std::to_string(static_cast<std::uint64_t>(incoming_.scope)) +
-                       " cancelled: " + std::string(to_string(cause));
+    const bool of_call = !task_ || cancel_wire();
+    const cancel_token& by = token_.cancelled() ? token_ : wire_;
+    const cancel_cause cause = by.cause();
+    const reason why = by.why();
+    std::string text = of_call ? "request " + visible_text(raw_id(), 64) + " (" + visible_text(request().label(), 128) +
+                                     ") of session " + std::to_string(static_cast<std::uint64_t>(incoming_.scope))
+                               : "task " + task_->id() + " (" + visible_text(request().label(), 128) + ')';
+    text += " cancelled: " + std::string(to_string(cause));
     if (!why.empty()) (text += ", ") += why.text();
     talk().log_soon(log_level::info, std::move(text));
+    if (!of_call) return end_task(end_of(cause, why));
     if (is_answered(cause, entry_->kind)) {
         answered_ = true;
         // Where the subscriptions share a stream (SUB-2).
@@ -320,21 +367,29 @@ void call_state::notice() noexcept {
     if (!noticed_.exchange(true, std::memory_order_relaxed)) request().notice(now());
 }
 
-void call_state::tell(std::string_view line) {
+bool call_state::tell(std::string_view line) {
     if (request().state() != request_state::running) {
         request().count_discarded(1);
-        return;
+        return false;
     }
-    talk().send(incoming_.to, line, &token_);
+    if (!is_task()) return talk().send(incoming_.to, line, &token_);
+    // The extension has none of these; before, they belong to the session now.
+    if (policy().tasks_extension) return false;
+    return talk().send(line, &token_);
 }
 
 void call_state::progress(const progress_update& update) {
+    if (is_task() && !update.message.empty() && task_->set_message(update.message)) {
+        session_->facilities().tasks.changed(task_);
+    }
     if (raw_progress_token().empty() || !std::isfinite(update.progress)) return;
     extras& with = more();
     const std::lock_guard lock(with.mutex);
     if (with.last_progress && update.progress <= *with.last_progress) return;
     with.last_progress = update.progress;
-    tell(progress_message(raw_progress_token(), update, policy()));
+    std::string line = progress_message(raw_progress_token(), update, policy());
+    if (is_task()) line.insert(line.size() - 2, R"(,"_meta":)" + json_text(meta_of_task(task_->id())));
+    tell(line);
 }
 
 }  // namespace andon::detail

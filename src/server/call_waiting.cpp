@@ -9,7 +9,7 @@
 
 #include "andon/server/call.hpp"
 #include "process/descriptor.hpp"
-#include "server/call_state.hpp"
+#include "server/wake_once.hpp"
 
 namespace andon {
 namespace {
@@ -104,31 +104,6 @@ run_result call::run(const command& what, const std::function<void(std::string_v
 
 namespace {
 
-class wake_once {
-public:
-    wake_once(detail::call_state& state, bool with_cancel) : state_(state), with_cancel_(with_cancel) {}
-    void arm(std::coroutine_handle<> waiting) {
-        waiting_ = waiting;
-        if (with_cancel_) callback_.emplace(state_.token(), cancelled{this});
-    }
-    void wake() noexcept {
-        if (!woken_.exchange(true)) state_.talk().post([this] { waiting_.resume(); });
-    }
-    /// After it went on: nobody wakes it any more.
-    void disarm() noexcept { callback_.reset(); }
-
-private:
-    struct cancelled {
-        wake_once* self;
-        void operator()() const noexcept { self->wake(); }
-    };
-    detail::call_state& state_;
-    bool with_cancel_;
-    std::coroutine_handle<> waiting_;
-    std::atomic<bool> woken_ = false;
-    std::optional<cancel_callback<cancelled>> callback_;
-};
-
 /// Until the descriptor is readable, the time is over, or the call is cancelled.
 struct wait_for_any {
     detail::call_state& state;
@@ -136,7 +111,7 @@ struct wait_for_any {
     std::optional<time_point> deadline{};
     bool with_cancel = true;
 
-    wake_once once{state, with_cancel};
+    detail::wake_once once{state, with_cancel};
     detail::event_loop::timer timer{state.talk().loop()};
     std::unique_ptr<detail::event_loop::watch> watch{};
     bool readable = false;

@@ -49,7 +49,15 @@ std::optional<revision> version_header(const http_request& request) {
 /// Which parameter `mcp-name` repeats.
 std::string_view named_by(std::string_view method) noexcept {
     if (method == "tools/call" || method == "prompts/get") return "name";
+    if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") return "taskId";
     return method == "resources/read" ? "uri" : "";
+}
+
+/// Whose tasks they are: the principal's, or the session's where there is none. Nobody's are those of whoever has the
+/// id.
+std::string owner_of(std::string_view principal, const http_session* session = nullptr) {
+    if (!principal.empty()) return "principal " + std::string(principal);
+    return session != nullptr ? "session " + session->id() : std::string();
 }
 
 }  // namespace
@@ -312,8 +320,9 @@ void http_front::post_modern(passing& one, const envelope& message) {
     const auto stream = message_stream::make(facilities_->around->loop, std::move(settings));
     stream->when_over([this, counts = std::move(*counts)] { count_out(counts); });
     stream->attach(one.from);
-    stateless_->talk().receive(message,
-                               {.scope = {.in = &one.from.scope(facilities_->around->table)}, .reply = stream});
+    stateless_->talk().receive(message, {.scope = {.in = &one.from.scope(facilities_->around->table)},
+                                         .reply = stream,
+                                         .owner = owner_of(one.principal)});
 }
 
 std::optional<revision> http_front::legacy_version(passing& one) {
@@ -400,7 +409,7 @@ void http_front::post_in_session(passing& one, const std::shared_ptr<http_sessio
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
     if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
-    talk.receive(message, {.scope = {}, .reply = stream});
+    talk.receive(message, {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get())});
 }
 
 void http_front::post_batch(passing& one) {
@@ -423,7 +432,8 @@ void http_front::post_batch(passing& one) {
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
     if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
-    session->talk().talk().receive_batch(one.request.body, {.scope = {}, .reply = stream});
+    session->talk().talk().receive_batch(
+        one.request.body, {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get())});
 }
 
 /// Without sessions: a cancel finds its request by the principal, who must have one of that id and no more (HTTP-4).
@@ -461,7 +471,9 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
     });
     if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
-    stateless_->talk().receive(message, {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream});
+    stateless_->talk().receive(
+        message,
+        {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream, .owner = owner_of(one.principal)});
 }
 
 // GET and DELETE: only legacy sessions have them.

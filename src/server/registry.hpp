@@ -15,14 +15,15 @@
 #include "andon/server/handler.hpp"
 #include "andon/server/prompt.hpp"
 #include "andon/server/resource.hpp"
+#include "andon/server/tasks.hpp"
 #include "andon/server/tool.hpp"
 #include "andon/wire/http_headers.hpp"
 #include "server/scheduler.hpp"
 
 namespace andon::detail {
 
-enum class offered : std::uint8_t { tool, prompt, resource, resource_template, completion, subscription };
-inline constexpr std::size_t kinds_offered = 6;
+enum class offered : std::uint8_t { tool, prompt, resource, resource_template, completion, subscription, task_request };
+inline constexpr std::size_t kinds_offered = 7;
 
 /// One thing that can be called. Shared: it can be taken away while calls of it run.
 struct handler_entry {
@@ -32,6 +33,8 @@ struct handler_entry {
     handler run;
     std::optional<duration> limit{};
     bool uncancellable = false;
+    task_use task = task_use::never;
+    bool task_on_demand = false;
     std::string mime_type{};
     std::vector<param_header> mirrored{};  // parameters of a tool that come in headers too (2026-07-28, HTTP)
     mutable gate turns{};

@@ -51,6 +51,7 @@ std::uint16_t server::state::listen(http_options options) {
 void server::state::leave(std::string_view why) {
     for (const auto& front : fronts) front->leave(why);
     close_all(cancel_cause::shutdown, why);
+    facilities->tasks.leave(why);
 }
 
 void server::state::tell_changed(detail::offered kind) {
@@ -63,10 +64,7 @@ void server::state::tell_changed(detail::offered kind) {
 
 void server::state::tell_updated(std::string uri) {
     if (!serving) return;
-    loop().post([this, uri = std::move(uri)] {
-        for (const auto& session : sessions) session->resource_changed(uri);
-        facilities->listeners.resource_changed(uri);
-    });
+    loop().post([this, uri = std::move(uri)] { facilities->listeners.resource_changed(uri); });
 }
 
 void server::state::add(std::shared_ptr<detail::handler_entry> entry) {
@@ -117,6 +115,7 @@ server::~server() {
     facilities.turns.stop();
     state_->loop().finish();
     for (const auto& front : state_->fronts) front->close_connections();
+    facilities.tasks.flush();
     state_->loop().finish();
 }
 
@@ -131,6 +130,10 @@ void server::add_tool(tool_options options, detail::handler run) {
     if (!options.output_schema.empty()) listing["outputSchema"] = std::move(options.output_schema);
     if (!options.annotations.empty()) listing["annotations"] = std::move(options.annotations);
     if (!options.meta.empty()) listing["_meta"] = std::move(options.meta);
+    if (options.task != task_use::never) {
+        const char* const support = options.task == task_use::required ? "required" : "optional";
+        listing["execution"] = json::object{{"taskSupport", support}};
+    }
     auto entry = std::make_shared<detail::handler_entry>();
     entry->kind = detail::offered::tool;
     entry->name = std::move(options.name);
@@ -139,6 +142,9 @@ void server::add_tool(tool_options options, detail::handler run) {
     entry->limit = options.limit;
     entry->uncancellable = options.uncancellable;
     entry->turns.most = options.concurrency;
+    entry->task = options.task;
+    entry->task_on_demand = options.task_on_demand;
+    if (entry->task != task_use::never) state_->facilities->tasks.begin();
     entry->mirrored = std::move(mirrored.all);
     state_->add(std::move(entry));
 }
@@ -230,6 +236,7 @@ void server::serve_http(http_options options, const std::function<void(std::uint
     loop.run();
     loop.finish();
     for (const auto& front : state_->fronts) front->close_connections();
+    facilities.tasks.flush();
     loop.finish();
     if (facilities.live_calls == 0 && facilities.turns.idle_within(facilities.options.leave_within)) return;
     facilities.around->log(log_level::warning, "handlers that do not return were left behind");
@@ -250,12 +257,15 @@ void server::serve_stdio() {
     // longer than the limit.
     detail::event_loop::timer patience(loop);
     const auto on_end = [&] {
+        facilities.tasks.leave("the client is gone");
         if (facilities.leave_when_idle()) return;
         patience.set(std::chrono::steady_clock::now() + facilities.options.leave_within, [&] { loop.stop(); });
     };
     const auto session = state_->open(stdio_transport(facilities.options.lines), on_end);
     loop.on_termination([session] { session->close(cancel_cause::shutdown, "the server was asked to leave"); });
     loop.run();
+    loop.finish();
+    facilities.tasks.flush();
     loop.finish();
     if (facilities.live_calls == 0 && facilities.turns.idle_within(facilities.options.leave_within)) return;
     facilities.around->log(log_level::warning, "handlers that do not return were left behind");

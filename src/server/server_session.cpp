@@ -83,6 +83,12 @@ server_options checked(server_options given) {
     return given;
 }
 
+std::shared_ptr<conversation::surroundings> surroundings_of(const server_options& options) {
+    auto around = std::make_shared<conversation::surroundings>(options.requests);
+    around->log = log_sink(options.log);
+    return around;
+}
+
 [[noreturn]] void throw_unknown(std::string_view what, const std::string& name) {
     throw rpc_error(error_code::invalid_params, "there is no " + std::string(what) + " " + visible_text(name, 128));
 }
@@ -111,10 +117,11 @@ std::string whole_result(std::string_view raw_members, const revision_policy& po
 
 server_facilities::server_facilities(server_options given)
     : options(checked(std::move(given))),
-      around(std::make_shared<conversation::surroundings>(options.requests)),
+      around(surroundings_of(options)),
+      tasks(around, options.tasks, listeners),
       states(options.state_key),
       turns(around->loop, options.workers) {
-    around->log = log_sink(options.log);
+    listeners.ask_about_tasks(tasks);
 }
 
 json::object server_facilities::implementation() const {
@@ -144,6 +151,12 @@ server_session::server_session(std::shared_ptr<server_facilities> with, std::uni
                            .instructions = facilities_->options.instructions,
                            .stateless = stateless,
                            .revisions = facilities_->options.revisions};
+    if (facilities_->tasks.begun()) {
+        settings.tasks_extension = true;
+        settings.task_requests = {{"cancel", json::object()}, {"requests", {{"tools", {{"call", json::object()}}}}}};
+        // Where nobody knows who asks, nobody gets a list.
+        if (!stateless) settings.task_requests["list"] = json::object();
+    }
     settings.limits.longest_id = facilities_->options.requests.longest_id;
     settings.options_for = [this](const envelope& message) { return options_for(message); };
     conversation_ = std::make_shared<conversation>(facilities_->around, std::move(settings), std::move(over), *this);
@@ -163,6 +176,8 @@ void server_session::on_established() {
 
 void server_session::on_ended(std::string_view why) {
     conversation_->log(log_level::info, "the session ended: " + visible_text(why, 256));
+    for (const std::string& uri : subscribed_) facilities_->listeners.remove(*this, uri);
+    subscribed_.clear();
     if (on_end_) on_end_();
 }
 
@@ -173,16 +188,17 @@ void server_session::list_changed(offered kind) {
     conversation_->send(notification_message(list_changed_method(kind), {}));
 }
 
-void server_session::resource_changed(std::string_view uri) {
-    if (subscribed_.empty() || conversation_->closed() || !subscribed_.contains(std::string(uri))) return;
-    conversation_->send(notification_message("notifications/resources/updated", {{"uri", uri}}));
-}
-
 void server_session::subscribe(const json::object& params, bool wanted) {
     constexpr std::size_t overhead = 128;  // of an entry, so that many short ones count too
     const std::string uri = string_at(params, "uri");
-    if (wanted && subscribed_.insert(uri).second) hold_bytes(uri.size() + overhead);
-    if (!wanted && subscribed_.erase(uri) != 0) give_back_bytes(uri.size() + overhead);
+    if (wanted && facilities_->listeners.add(*this, uri)) {
+        subscribed_.insert(uri);
+        hold_bytes(uri.size() + overhead);
+    }
+    if (!wanted && facilities_->listeners.remove(*this, uri)) {
+        subscribed_.erase(uri);
+        give_back_bytes(uri.size() + overhead);
+    }
 }
 
 begin_options server_session::options_for(const envelope& message) const {
@@ -219,7 +235,11 @@ std::string server_session::list(std::string_view method, const json::object& pa
     std::string last;
     bool more = false;
     json::object result;
-    result[which.member] = facilities_->offers.page(which.kind, after, facilities_->options.page_size, last, more);
+    json::array page = facilities_->offers.page(which.kind, after, facilities_->options.page_size, last, more);
+    if (!policy.task_requests && which.kind == offered::tool) {  // only 2025-11-25 knows it
+        for (json::value& tool : page) tool.get_object().erase("execution");
+    }
+    result[which.member] = std::move(page);
     if (more) result["nextCursor"] = hexadecimal(last);
     if (policy.cache_hints) {
         result["ttlMs"] = 0;
@@ -294,8 +314,16 @@ std::shared_ptr<const handler_entry> server_session::find_handler(const incoming
         return entry;
     }
     if (method == "subscriptions/listen" && policy_of(request.speaks).subscriptions_listen) {
-        arguments = agreed_filter(params, conversation_->protocol().settings().capabilities);
+        arguments =
+            agreed_filter(params, conversation_->protocol().settings().capabilities, facilities_->tasks.begun());
         return facilities_->listeners.listening();
+    }
+    const bool anybody = conversation_->protocol().settings().stateless && request.owner.empty();
+    if (auto entry = facilities_->tasks.method(method, policy_of(request.speaks))) {
+        if (method != "tasks/list" || !anybody) {
+            arguments = std::move(params);
+            return entry;
+        }
     }
     throw rpc_error(error_code::method_not_found, "Method not found: " + visible_text(method, 128));
 }
@@ -310,6 +338,38 @@ std::shared_ptr<const client_facts> server_session::facts_of(const incoming_requ
     };
     return std::make_shared<client_facts>(
         client_facts{at("io.modelcontextprotocol/clientCapabilities"), at("io.modelcontextprotocol/clientInfo")});
+}
+
+server_session::way_to_run server_session::how_to_run(const handler_entry& tool, const json::object& params,
+                                                      const client_facts& client, const revision_policy& policy) const {
+    if (tool.kind != offered::tool) return {};
+    const bool required = tool.task == task_use::required;
+    if (policy.tasks_extension) {
+        if (tool.task == task_use::never) return {};
+        if (knows_tasks(client.capabilities)) return {.may_be_task = true, .at_once = !tool.task_on_demand};
+        if (required) throw_tasks_missing();
+        return {};
+    }
+    const json::value* const asked = policy.task_requests ? params.if_contains("task") : nullptr;
+    if (asked == nullptr) {
+        if (!required) return {};
+        throw rpc_error(error_code::method_not_found, "this tool can be called as a task only");
+    }
+    if (!facilities_->tasks.begun()) return {};  // who has no tasks does not know that word
+    if (!asked->is_object()) throw rpc_error(error_code::invalid_params, "\"task\" must be an object");
+    if (tool.task == task_use::never) {
+        throw rpc_error(error_code::method_not_found, "this tool cannot be called as a task");
+    }
+    way_to_run how{.may_be_task = true, .at_once = true};
+    if (const json::value* const ttl = asked->get_object().if_contains("ttl")) {
+        boost::system::error_code wrong;
+        const auto asked_for = ttl->to_number<std::int64_t>(wrong);
+        if (wrong || asked_for <= 0) {
+            throw rpc_error(error_code::invalid_params, "\"ttl\" must be a number of milliseconds above 0");
+        }
+        how.ttl = std::chrono::milliseconds(asked_for);
+    }
+    return how;
 }
 
 void server_session::on_request(incoming_request request, const envelope& message) {
@@ -369,9 +429,20 @@ void server_session::on_request(incoming_request request, const envelope& messag
             for (auto& [key, value] : given.get_object()) round->answers.emplace(key, std::move(value));
         }
         auto client = facts_of(request, message);
+        std::shared_ptr<live_task> task;
+        const way_to_run how = how_to_run(*entry, params, *client, policy);
+        if (how.may_be_task) {
+            task = facilities_->tasks.prepare(
+                {.owner = request.owner,
+                 .label = entry->name,
+                 .dialect = policy.task_requests ? task_dialect::requested : task_dialect::extension,
+                 .ttl = how.ttl,
+                 .uncancellable = entry->uncancellable});
+        }
         auto* const state = new call_state(shared_from_this(), std::move(request), facts, std::move(client),
                                            std::move(entry), std::move(arguments));
         state->round = std::move(round);
+        if (task) state->may_become(std::move(task), how.at_once);
         state->dispatch();
     } catch (const rpc_error& error) {
         answer(std::move(request), error_message(message.raw_id, error.code(), error.what(), error.data()),

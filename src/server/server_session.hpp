@@ -13,6 +13,7 @@
 #include "server/registry.hpp"
 #include "server/scheduler.hpp"
 #include "server/subscriptions.hpp"
+#include "server/task_desk.hpp"
 #include "transport/conversation.hpp"
 
 namespace andon::detail {
@@ -43,6 +44,7 @@ struct server_facilities {
     std::shared_ptr<conversation::surroundings> around;
     registry offers;
     subscriptions listeners;  // the loop's
+    task_desk tasks;
     input_state states;
     std::mutex hooks_mutex;
     std::shared_ptr<const std::function<void(call&)>> before;
@@ -59,7 +61,6 @@ public:
     void open();
     void close(cancel_cause cause, std::string_view why);
     void list_changed(offered kind);
-    void resource_changed(std::string_view uri);
 
     // From any thread.
     [[nodiscard]] server_facilities& facilities() noexcept { return *facilities_; }
@@ -77,6 +78,14 @@ private:
     void on_established() override;
     void on_ended(std::string_view why) override;
 
+    /// How a tool is run for that client.
+    struct way_to_run {
+        bool may_be_task = false;
+        bool at_once = false;
+        std::optional<std::chrono::milliseconds> ttl{};
+    };
+    [[nodiscard]] way_to_run how_to_run(const handler_entry& tool, const json::object& params,
+                                        const client_facts& client, const revision_policy& policy) const;
     [[nodiscard]] begin_options options_for(const envelope& message) const;
     /// Null: it was answered. Throws rpc_error.
     [[nodiscard]] std::shared_ptr<const handler_entry> find_handler(const incoming_request& request,

@@ -110,7 +110,8 @@ void conversation::take(peer_step step, const arrival& how) {
             owner_->on_request({.request = std::move(step.request),
                                 .speaks = step.speaks,
                                 .to = {std::move(step.batch), how.reply},
-                                .scope = how.scope.in != nullptr ? how.scope.in->id() : session_.id()},
+                                .scope = how.scope.in != nullptr ? how.scope.in->id() : session_.id(),
+                                .owner = how.owner},
                                *step.message);
             break;
         case next_step::handle_notification: owner_->on_notification(*step.message); break;

@@ -28,13 +28,15 @@ struct incoming_request {
     active_request request;
     revision speaks = newest_legacy;
     answer_path to{};
-    session_id scope{};  // of its id
+    session_id scope{};   // of its id
+    std::string owner{};  // of the tasks it makes and asks about; empty: whoever is there
 };
 
 /// How a message came that was not read from the transport.
 struct arrival {
     message_scope scope{};
     std::shared_ptr<reply_path> reply{};
+    std::string owner{};
 };
 
 class conversation final : public std::enable_shared_from_this<conversation>, private transport::events {

@@ -161,11 +161,19 @@ std::string notification_message(std::string_view method, const json::object& pa
     return joined({opening, R"(,"method":)", json_quoted(method), R"(,"params":)", json_text(params), "}"});
 }
 
-std::string subscription_message(std::string_view raw_id, std::string_view method, const json::object& params) {
-    const std::string rest = json_text(params);
+std::string raw_notification_message(std::string_view method, std::string_view raw_members) {
+    return joined({opening, R"(,"method":)", json_quoted(method), R"(,"params":{)", raw_members, "}}"});
+}
+
+std::string raw_subscription_message(std::string_view raw_id, std::string_view method, std::string_view raw_members) {
     return joined({opening, R"(,"method":)", json_quoted(method),
                    R"(,"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)", raw_id,
-                   params.empty() ? "}" : "},", std::string_view(rest).substr(1), "}"});
+                   raw_members.empty() ? "}" : "},", raw_members, "}}"});
+}
+
+std::string subscription_message(std::string_view raw_id, std::string_view method, const json::object& params) {
+    const std::string raw = json_text(params);
+    return raw_subscription_message(raw_id, method, std::string_view(raw).substr(1, raw.size() - 2));
 }
 
 std::string cancelled_message(std::string_view raw_id, std::string_view reason) {

@@ -25,6 +25,8 @@ struct peer_settings {
     peer_role role = peer_role::server;
     json::object implementation{};  ///< `name` and `version`, for the other side
     json::object capabilities{};    ///<
+    json::object task_requests{};   ///< `capabilities.tasks` of 2025-11-25; empty: there are none
+    bool tasks_extension = false;   ///< `io.modelcontextprotocol/tasks` of 2026-07-28
     std::string instructions{};     ///< a server's
     bool stateless = false;         ///< a server whose requests come from many clients: initialize changes nothing
     /// What we speak. A client tries the modern ones first, then the newest legacy one.
@@ -171,6 +173,7 @@ private:
     [[nodiscard]] const session& scope_of(const message_scope& scope) const noexcept {
         return scope.in != nullptr ? *scope.in : *session_;
     }
+    [[nodiscard]] json::object capabilities_in(revision speaks) const;
     [[nodiscard]] json::object meta(revision speaks) const;
     [[nodiscard]] json::array supported() const;
     [[nodiscard]] bool supports(revision which) const noexcept;

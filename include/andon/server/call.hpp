@@ -25,6 +25,7 @@ namespace andon {
 namespace detail {
 class call_state;
 class subscriptions;
+class task_desk;
 }  // namespace detail
 
 /// Of a log message to the client, as in RFC 5424.
@@ -114,6 +115,15 @@ public:
     /// Over HTTP in 2025-11-25: ends the client's connection, not the call. The client comes back for what it missed.
     void let_go_of_connection() const;
 
+    // To outlive the request.
+
+    /// For a tool with `task_on_demand`: answers the client with a task that this call is from now on. True: it is one.
+    /// False: it stays a call, because the client does not know tasks or too many are being worked on.
+    bool become_task() const;
+    [[nodiscard]] async<bool> async_become_task() const;
+    /// Of the task that this call is; empty where it is none.
+    [[nodiscard]] std::string_view task_id() const noexcept;
+
     // To ask the client. Up to 2025-11-25 a request of ours goes to it, and is cancelled with this call. Since
     // 2026-07-28 there are none: the question becomes the answer of this call, the client calls again with what was
     // asked, and the handler runs again from its beginning, up to here. Keep side effects behind the questions, and ask
@@ -142,6 +152,7 @@ public:
 
 private:
     friend class detail::subscriptions;
+    friend class detail::task_desk;
 
     void must_be_free_to_block(const char* name) const;
     void notice() const noexcept;

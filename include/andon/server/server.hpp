@@ -36,6 +36,7 @@ struct server_options {
     duration leave_within = std::chrono::milliseconds(400);
     /// How long a handler waits for what it asks of the client (up to 2025-11-25).
     duration ask_timeout = std::chrono::minutes(10);
+    task_options tasks{};  ///< for tools that may be tasks
     /// What the answers of earlier rounds are signed with (2026-07-28); empty: a random key of this process. Servers
     /// that share their clients share the key.
     std::string state_key{};

@@ -8,6 +8,7 @@
 
 #include "andon/core/time.hpp"
 #include "andon/server/handler.hpp"
+#include "andon/server/tasks.hpp"
 #include "andon/server/tool_result.hpp"
 
 namespace andon {
@@ -26,6 +27,10 @@ struct tool_options {
     bool uncancellable = false;
     /// How many calls run at once; 0: as many as come. The others wait, and can be cancelled there.
     std::size_t concurrency = 0;
+    /// Whether calls may outlive their request. See docs/tasks.md.
+    task_use task = task_use::never;
+    /// 2026-07-28: a call is a task not from its beginning, but when its handler says call.become_task().
+    bool task_on_demand = false;
 };
 
 namespace detail {

@@ -23,6 +23,10 @@ namespace andon {
 /// What is told on a subscription (2026-07-28): its id stands beside the params.
 [[nodiscard]] std::string subscription_message(std::string_view raw_id, std::string_view method,
                                                const json::object& params);
+/// The same with params whose members are JSON already, without their braces.
+[[nodiscard]] std::string raw_notification_message(std::string_view method, std::string_view raw_members);
+[[nodiscard]] std::string raw_subscription_message(std::string_view raw_id, std::string_view method,
+                                                   std::string_view raw_members);
 [[nodiscard]] std::string cancelled_message(std::string_view raw_id, std::string_view reason);
 
 struct progress_update {
