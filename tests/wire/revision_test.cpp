@@ -35,6 +35,8 @@ TEST_P(revision_table, is_as_the_specification_has_it) {
     EXPECT_EQ(policy.result_type, given.policy.result_type);
     EXPECT_EQ(policy.cache_hints, given.policy.cache_hints);
     EXPECT_EQ(policy.subscriptions_listen, given.policy.subscriptions_listen);
+    EXPECT_EQ(policy.task_requests, given.policy.task_requests);
+    EXPECT_EQ(policy.tasks_extension, given.policy.tasks_extension);
     EXPECT_EQ(policy.error_id_may_be_absent, given.policy.error_id_may_be_absent);
     EXPECT_EQ(policy.resource_not_found, given.policy.resource_not_found);
 }
@@ -42,36 +44,54 @@ TEST_P(revision_table, is_as_the_specification_has_it) {
 constexpr int not_found = error_code::resource_not_found;
 
 // In the order of the struct: batches, requests by the server, input required, elicitation, structured content, words
-// with progress, log level per request, result type, cache hints, subscriptions/listen, error without id.
+// with progress, log level per request, result type, cache hints, subscriptions/listen, tasks on request, tasks as an
+// extension, error without id.
 INSTANTIATE_TEST_SUITE_P(
     revision, revision_table,
     testing::ValuesIn(std::vector<revision_case>{
-        revision_case{"the_first",
-                      "2024-11-05",
-                      revision::v2024_11_05,
-                      era::legacy,
-                      {{}, false, true, false, false, false, false, false, false, false, false, false, not_found}},
-        revision_case{"with_batches",
-                      "2025-03-26",
-                      revision::v2025_03_26,
-                      era::legacy,
-                      {{}, true, true, false, false, false, true, false, false, false, false, false, not_found}},
-        revision_case{"with_elicitation",
-                      "2025-06-18",
-                      revision::v2025_06_18,
-                      era::legacy,
-                      {{}, false, true, false, true, true, true, false, false, false, false, false, not_found}},
-        revision_case{"with_tasks",
-                      "2025-11-25",
-                      revision::v2025_11_25,
-                      era::legacy,
-                      {{}, false, true, false, true, true, true, false, false, false, false, true, not_found}},
         revision_case{
-            "modern",
-            "2026-07-28",
-            revision::v2026_07_28,
-            era::modern,
-            {{}, false, false, true, true, true, true, true, true, true, true, true, error_code::invalid_params}}}),
+            "the_first",
+            "2024-11-05",
+            revision::v2024_11_05,
+            era::legacy,
+            {{}, false, true, false, false, false, false, false, false, false, false, false, false, false, not_found}},
+        revision_case{
+            "with_batches",
+            "2025-03-26",
+            revision::v2025_03_26,
+            era::legacy,
+            {{}, true, true, false, false, false, true, false, false, false, false, false, false, false, not_found}},
+        revision_case{
+            "with_elicitation",
+            "2025-06-18",
+            revision::v2025_06_18,
+            era::legacy,
+            {{}, false, true, false, true, true, true, false, false, false, false, false, false, false, not_found}},
+        revision_case{
+            "with_tasks",
+            "2025-11-25",
+            revision::v2025_11_25,
+            era::legacy,
+            {{}, false, true, false, true, true, true, false, false, false, false, true, false, true, not_found}},
+        revision_case{"modern",
+                      "2026-07-28",
+                      revision::v2026_07_28,
+                      era::modern,
+                      {{},
+                       false,
+                       false,
+                       true,
+                       true,
+                       true,
+                       true,
+                       true,
+                       true,
+                       true,
+                       true,
+                       false,
+                       true,
+                       true,
+                       error_code::invalid_params}}}),
     by_name());
 
 TEST(revision, names_that_are_none) {
