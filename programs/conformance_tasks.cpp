@@ -79,13 +79,25 @@ async<std::string> multi_input(call& call) {
     co_return std::to_string(answers.size()) + " answers";
 }
 
+json::object for_a_name() {
+    return {{"message", "What is your name?"},
+            {"requestedSchema",
+             {{"type", "object"}, {"properties", {{"name", {{"type", "string"}}}}}, {"required", {"name"}}}}};
+}
+
+std::string name_in(const json::object& answer) {
+    const json::value* const content = answer.if_contains("content");
+    const json::value* const name =
+        content != nullptr && content->is_object() ? content->get_object().if_contains("name") : nullptr;
+    return name != nullptr && name->is_string() ? std::string(name->get_string()) : "nobody";
+}
+
 /// Asks first, as a call that is called again, and is a task from then on.
-async<std::string> confirm_then_work(call& call) {
-    const json::object answer = co_await call.async_elicit(yes_or_no("Begin?"), "confirm");
-    if (!accepted(answer)) co_return "not begun";
+async<std::string> ask_then_work(call& call) {
+    const json::object answer = co_await call.async_elicit(for_a_name(), "user_name");
     co_await call.async_become_task();
     co_await call.async_sleep_for(std::chrono::milliseconds(200));
-    co_return "done";
+    co_return "done for " + name_in(answer);
 }
 
 }  // namespace
@@ -100,9 +112,9 @@ void add_conformance_tasks(andon::server& server) {
     server.tool(task("protocol_error_job", "Fails with an error of the protocol"), protocol_error_job);
     server.tool(task("confirm_delete", "Asks before it deletes nothing"), confirm_delete);
     server.tool(task("multi_input", "Asks two things at once"), multi_input);
-    andon::tool_options asks_first = task("test_tool_with_task", "Asks, and is a task then");
+    andon::tool_options asks_first = task("test_tool_with_task", "Asks, and is a task then", task_use::required);
     asks_first.task_on_demand = true;
-    server.tool(std::move(asks_first), confirm_then_work);
+    server.tool(std::move(asks_first), ask_then_work);
 }
 
 }  // namespace everything
