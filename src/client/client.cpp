@@ -11,6 +11,7 @@
 
 #include "client/client_session.hpp"
 #include "client/pending_state.hpp"
+#include "client/subscription_state.hpp"
 
 namespace andon {
 namespace {
@@ -130,12 +131,43 @@ pending_call client::call_tool(std::string_view name, json::object arguments, ca
     return request("tools/call", {{"name", name}, {"arguments", std::move(arguments)}}, std::move(options));
 }
 
+pending_task client::call_tool_as_task(std::string_view name, json::object arguments, follow_options options) {
+    json::object params{{"name", name}, {"arguments", std::move(arguments)}};
+    const json::object& can = server_capabilities();
+    if (policy_of(speaks()).task_requests && can.contains("tasks")) {
+        json::object& task = (params["task"] = json::object()).get_object();
+        if (options.ttl) task["ttl"] = options.ttl->count();
+    }
+    auto pending = std::make_shared<detail::pending_state>(
+        state_->session, "tools/call", std::move(params),
+        call_options{.timeout = options.timeout, .on_progress = options.on_progress});
+    pending->run_as_task(std::move(options));
+    pending->start();
+    return pending_task(std::move(pending));
+}
+
+pending_task client::follow_task(std::string_view id, follow_options options) {
+    auto pending =
+        std::make_shared<detail::pending_state>(state_->session, "tasks/get", json::object(), call_options{});
+    pending->run_as_task(std::move(options));
+    pending->start_following(std::string(id));
+    return pending_task(std::move(pending));
+}
+
+pending_call client::cancel_task(std::string_view id) { return request("tasks/cancel", {{"taskId", id}}); }
+
 pending_call client::get_prompt(std::string_view name, json::object arguments, call_options options) {
     return request("prompts/get", {{"name", name}, {"arguments", std::move(arguments)}}, std::move(options));
 }
 
 pending_call client::read_resource(std::string_view uri, call_options options) {
     return request("resources/read", {{"uri", uri}}, std::move(options));
+}
+
+subscription client::listen(subscription_filter what, subscription_options how) {
+    auto made = std::make_shared<detail::subscription_state>(state_->session, std::move(what), std::move(how));
+    made->start();
+    return subscription(std::move(made));
 }
 
 void client::notify(std::string_view method, const json::object& params) {
@@ -167,6 +199,7 @@ json::array client::list(std::string_view method, std::string_view member) {
 json::array client::list_tools() { return list("tools/list", "tools"); }
 json::array client::list_prompts() { return list("prompts/list", "prompts"); }
 json::array client::list_resources() { return list("resources/list", "resources"); }
+json::array client::list_tasks() { return list("tasks/list", "tasks"); }
 json::array client::list_resource_templates() { return list("resources/templates/list", "resourceTemplates"); }
 
 revision client::speaks() const noexcept { return state_->session->server().speaks(); }

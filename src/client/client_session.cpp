@@ -1,10 +1,13 @@
 #include "client/client_session.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
 #include "andon/core/visible_text.hpp"
 #include "client/question.hpp"
+#include "client/subscription_state.hpp"
+#include "client/task_following.hpp"
 
 namespace andon::detail {
 namespace {
@@ -24,6 +27,7 @@ peer_settings settings_of(const client_options& options) {
     declare("sampling", options.on_sampling);
     declare("elicitation", options.on_elicitation);
     declare("roots", options.on_roots);
+    settings.tasks_extension = options.tasks;
     return settings;
 }
 
@@ -77,15 +81,48 @@ void client_session::on_request(incoming_request request, const envelope& messag
         ->dispatch();
 }
 
+void client_session::cancel_task(const std::string& id) {
+    if (conversation_->closed()) return;
+    const auto asked = conversation_->request({.method = "tasks/cancel", .params = {{"taskId", id}}, .at_once = true},
+                                              {.idle = options_.timeout});
+    const auto told = [self = shared_from_this(), asked] {
+        const call_outcome& outcome = asked->outcome();
+        // It may have ended meanwhile, or be forgotten.
+        if (outcome.completed() || outcome.code == error_code::invalid_params) return;
+        self->conversation_->log(log_level::warning,
+                                 "a task could not be cancelled: " + std::string(to_string(outcome.status)) + ' ' +
+                                     visible_text(outcome.message, 256));
+    };
+    if (!asked->then(told)) told();
+}
+
+/// The call was given up, and the server has made a task of it before it heard of that.
+void client_session::on_late_result(const envelope& message) {
+    const auto task = task_following::created_by(object_from(message.raw_result));
+    if (task) cancel_task(task_following::report_from(*task).id);
+}
+
+bool client_session::listens_to(const std::string& uri) const {
+    return std::ranges::any_of(legacy_listeners_, [&](const subscription_state* each) { return each->wants(uri); });
+}
+
 void client_session::on_notification(const envelope& message) {
-    if (!options_.on_notification) return;
-    try {
-        options_.on_notification(message.method, object_from(message.raw_params));
-    } catch (const std::exception& error) {  // it is the user's, and this is the thread of everything
-        conversation_->log(log_level::warning, std::string("on_notification threw: ") + error.what());
-    } catch (...) {
-        conversation_->log(log_level::warning, "on_notification threw");
+    if (!options_.on_notification && listeners_.empty() && legacy_listeners_.empty()) return;
+    const json::object params = object_from(message.raw_params);
+    if (const auto request = subscription_state::request_of(params)) {
+        if (const auto found = listeners_.find(*request); found != listeners_.end()) {
+            const auto alive = found->second->shared_from_this();
+            alive->take(message.method, params);
+        }
     }
+    const std::vector<subscription_state*> all(legacy_listeners_.begin(), legacy_listeners_.end());
+    for (subscription_state* const each : all) {
+        if (!legacy_listeners_.contains(each)) continue;  // one of the others has ended it
+        const auto alive = each->shared_from_this();
+        alive->take(message.method, params);
+    }
+    if (!options_.on_notification) return;
+    carefully(*conversation_, "on_notification", [&] { options_.on_notification(message.method, params); });
 }
 
 }  // namespace andon::detail

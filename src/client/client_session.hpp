@@ -5,12 +5,16 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "andon/client/client.hpp"
 #include "server/scheduler.hpp"
 #include "transport/conversation.hpp"
 
 namespace andon::detail {
+
+class subscription_state;
 
 class client_session final : public std::enable_shared_from_this<client_session>, public conversation::owner {
 public:
@@ -28,21 +32,44 @@ public:
     /// Once established.
     [[nodiscard]] const peer& server() const noexcept { return conversation_->protocol(); }
     [[nodiscard]] in_flight& table() noexcept { return around_->table; }
+    /// On the loop: who listens, to what names that request of ours, or to what names none (before 2026-07-28).
+    void add(subscription_state& listener, std::int64_t request) { listeners_.insert_or_assign(request, &listener); }
+    void remove(std::int64_t request) { listeners_.erase(request); }
+    void add(subscription_state& listener) { legacy_listeners_.insert(&listener); }
+    void remove(subscription_state& listener) { legacy_listeners_.erase(&listener); }
+    [[nodiscard]] bool listens_to(const std::string& uri) const;
+    /// On the loop: the server is told, and nobody waits for what it says.
+    void cancel_task(const std::string& id);
 
 private:
     void on_request(incoming_request request, const envelope& message) override;
     void on_notification(const envelope& message) override;
+    void on_late_result(const envelope& message) override;
     void on_established() override;
     void on_ended(std::string_view why) override;
 
     client_options options_;
     std::shared_ptr<conversation::surroundings> around_;
     std::shared_ptr<conversation> conversation_;
+    std::unordered_map<std::int64_t, subscription_state*> listeners_;  // the loop's
+    std::unordered_set<subscription_state*> legacy_listeners_;         // likewise
     std::mutex mutex_;
     std::condition_variable changed_;
     bool established_ = false;
     std::optional<std::string> ended_;
     scheduler turns_;  // last: its threads use the rest
 };
+
+/// Calls what is the user's, on the thread of everything: what it throws goes to the log.
+template <class F>
+void carefully(const conversation& talk, const char* name, const F& call) noexcept {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        talk.log(log_level::warning, std::string(name) + " threw: " + error.what());
+    } catch (...) {
+        talk.log(log_level::warning, std::string(name) + " threw");
+    }
+}
 
 }  // namespace andon::detail

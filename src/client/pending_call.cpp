@@ -20,16 +20,15 @@ bool pending_call::cancel(std::string_view reason) { return state_->cancel(cance
 
 bool pending_call::done() const noexcept { return state_->settled(); }
 
-const call_outcome& pending_call::get() const {
-    if (!done() && state_->here()) {
-        throw std::logic_error("pending_call.get() blocks: on the client's own thread, co_await it");
+const call_outcome& detail::outcome_of(pending_state& state, const char* whose) {
+    if (!state.settled() && state.here()) {
+        throw std::logic_error(std::string(whose) + ".get() blocks: on the client's own thread, co_await it");
     }
-    state_->wait();
-    return state_->outcome();
+    state.wait();
+    return state.outcome();
 }
 
-const json::value& pending_call::value() const {
-    const call_outcome& outcome = get();
+const json::value& detail::value_of(const call_outcome& outcome) {
     switch (outcome.status) {
         case call_status::completed: return outcome.result;
         case call_status::failed: throw rpc_error(outcome.code, outcome.message, outcome.data);
@@ -39,6 +38,10 @@ const json::value& pending_call::value() const {
     }
     throw std::runtime_error("the server is gone: " + outcome.message);
 }
+
+const call_outcome& pending_call::get() const { return detail::outcome_of(*state_, "pending_call"); }
+
+const json::value& pending_call::value() const { return detail::value_of(get()); }
 
 bool pending_call::await_suspend(std::coroutine_handle<> waiting) const {
     return state_->then([waiting] { waiting.resume(); });

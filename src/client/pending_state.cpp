@@ -16,17 +16,6 @@ time_point after(duration how_long) noexcept {
     return how_long > time_point::max() - begun ? time_point::max() : begun + how_long;
 }
 
-call_outcome refused(std::string why) {
-    return {.status = call_status::failed, .code = error_code::internal_error, .message = std::move(why)};
-}
-
-call_outcome given_up(cancel_cause cause, std::string_view why) {
-    const auto status = cause == cancel_cause::timeout      ? call_status::timed_out
-                        : cause == cancel_cause::disconnect ? call_status::disconnected
-                                                            : call_status::cancelled;
-    return {.status = status, .message = std::string(reason(why).text())};
-}
-
 }  // namespace
 
 pending_state::pending_state(std::shared_ptr<client_session> in, std::string method, json::object params,
@@ -68,10 +57,13 @@ bool pending_state::settle(call_outcome outcome) {
         if (settled()) return false;
         outcome_ = std::move(outcome);
         current_.reset();
+        following_.reset();
         settled_.store(true, std::memory_order_release);
         go_on = std::move(then_);
     }
     settled_.notify_all();
+    created_.store(true, std::memory_order_release);
+    created_.notify_all();
     if (go_on) session_->talk().post(std::move(go_on));
     return true;
 }
@@ -88,13 +80,22 @@ void pending_state::wait() const { settled_.wait(false, std::memory_order_acquir
 bool pending_state::cancel(cancel_cause cause, std::string_view why) {
     if (!cancellable_) throw std::logic_error(method_ + " cannot be cancelled");
     std::shared_ptr<outgoing_call> current;
+    std::shared_ptr<task_following> following;
     cancel_token thinking;
+    std::string task;
     {
         const std::lock_guard lock(mutex_);
         if (settled()) return false;
+        task = report_.id;
         cancel_wanted_ = given_up(cause, why);
         current = current_;
+        following = following_;
         thinking = thinking_;
+    }
+    if (following) {
+        if (!settle(given_up(cause, why))) return false;
+        session_->talk().post([following] { following->stop(true); });
+        return true;
     }
     if (current && current->cancel(cause, why)) {
         settle(given_up(cause, why));  // unless the loop, which hears of it too, was faster
@@ -102,6 +103,8 @@ bool pending_state::cancel(cancel_cause cause, std::string_view why) {
     }
     if (!current && settle(given_up(cause, why))) {
         if (thinking.state() != nullptr) thinking.state()->cancel(cause, why, now());
+        // One that is to be followed, and was not looked at yet.
+        if (!task.empty()) session_->talk().post([session = session_, task] { session->cancel_task(task); });
         return true;
     }
     // The answer was first; what it says is being looked at, on the loop.
@@ -120,8 +123,13 @@ void pending_state::advance() {
     }
     if (!current) return;
     call_outcome outcome = std::move(current->outcome());
-    const bool modern = policy_of(session_->server().speaks()).input_required_results;
-    if (outcome.status != call_status::completed || !modern || !outcome.result.is_object()) {
+    const revision_policy& rules = policy_of(session_->server().speaks());
+    if (outcome.completed() && method_ == "tools/call" && outcome.result.is_object()) {
+        if (auto task = task_following::created_by(outcome.result.get_object()); task && knows_tasks(rules)) {
+            return follow(std::move(*task), current->id());
+        }
+    }
+    if (outcome.status != call_status::completed || !rules.input_required_results || !outcome.result.is_object()) {
         settle(std::move(outcome));
         return;
     }
@@ -136,91 +144,39 @@ void pending_state::advance() {
             answer_questions(std::move(result));
         }
     } else {
-        settle(refused("the server's result is of a type that is not known"));
+        settle(unusable("the server's result is of a type that is not known"));
     }
 }
-
-/// Runs our handlers, one after the other, on a worker.
-class pending_state::answering final : public turn {
-public:
-    answering(std::shared_ptr<pending_state> of, json::object result, active_request work)
-        : turn(kind::thread),
-          of_(std::move(of)),
-          result_(std::move(result)),
-          work_(std::move(work)),
-          token_(work_.token()),
-          callback_(token_, cancelled{this}) {}
-
-    [[nodiscard]] const cancel_token& token() const noexcept { return token_; }
-
-private:
-    struct cancelled {
-        answering* self;
-        void operator()() const noexcept {
-            self->of_->settle(given_up(self->token_.cause(), self->token_.why().text()));
-        }
-    };
-
-    void begin() noexcept override {
-        try {
-            json::object answers;
-            if (const json::value* const asked = result_.if_contains("inputRequests")) {
-                for (const auto& [key, question] : asked->as_object()) answers[key] = answer(question.as_object());
-            }
-            token_.throw_if_cancelled();
-            of_->next_round(std::move(answers), result_.if_contains("requestState"));
-        } catch (const std::exception& error) {
-            fail(std::string(": ") + error.what());
-        } catch (...) {
-            fail("");
-        }
-        work_.finish(now());
-        of_->session_->turns().done(*this);
-        delete this;
-    }
-
-    /// Handlers that were quick to notice are here before the canceller came to our callback.
-    void fail(const std::string& why) const {
-        of_->settle(token_.cancelled() ? given_up(token_.cause(), token_.why().text())
-                                       : refused("a question of the server's could not be answered" + why));
-    }
-
-    json::object answer(const json::object& question) const {
-        const std::string method(question.at("method").as_string());
-        const question_handler* const handler = of_->session_->handler_of(method);
-        if (handler == nullptr) throw std::runtime_error("there is no handler for " + method);
-        const json::value* const params = question.if_contains("params");
-        token_.throw_if_cancelled();
-        return (*handler)(params != nullptr ? params->as_object() : json::object(), token_);
-    }
-
-    std::shared_ptr<pending_state> of_;
-    json::object result_;
-    active_request work_;
-    cancel_token token_;
-    cancel_callback<cancelled> callback_;  // last: goes first, and waits for itself
-};
 
 void pending_state::answer_questions(json::object result) {
     if (++rounds_ > most_rounds) {
-        settle(refused("the server never stops asking for input"));
+        settle(unusable("the server never stops asking for input"));
         return;
     }
-    auto work = session_->talk().begin_own_work("answering for " + method_, {.maximum = give_up_at_ - now()});
-    if (!work) {
-        settle(given_up(cancel_cause::disconnect, to_string(work.refusal)));
+    const json::value* const asked = result.if_contains("inputRequests");
+    if (asked != nullptr && !asked->is_object()) {
+        settle(unusable("the server asks for input in a way that is not known"));
         return;
     }
-    auto answers = std::make_unique<answering>(shared_from_this(), std::move(result), std::move(work.request));
+    const json::value* const state = result.if_contains("requestState");
+    auto round = question_round::make(
+        session_,
+        {.label = "answering for " + method_,
+         .questions = asked != nullptr ? asked->get_object() : json::object(),
+         .maximum = give_up_at_ - now(),
+         .answered = [self = shared_from_this(), state = state != nullptr ? std::optional(*state) : std::nullopt](
+                         json::object answers) { self->next_round(std::move(answers), state); },
+         .failed = [self = shared_from_this()](call_outcome outcome) { self->settle(std::move(outcome)); }});
+    if (!round) return;
     {
         const std::lock_guard lock(mutex_);
         if (settled()) return;
-        thinking_ = answers->token();
+        thinking_ = round->token();
     }
-    session_->turns().submit(*answers.release(), nullptr);
+    question_round::submit(std::move(round));
 }
 
-void pending_state::next_round(json::object answers, const json::value* request_state) {
+void pending_state::next_round(json::object answers, const std::optional<json::value>& request_state) {
     if (settled()) return;
     if (now() >= give_up_at_) {
         settle({.status = call_status::timed_out, .message = "while answering the server's questions"});
@@ -228,8 +184,98 @@ void pending_state::next_round(json::object answers, const json::value* request_
     }
     json::object params = params_;
     if (!answers.empty()) params["inputResponses"] = std::move(answers);
-    if (request_state != nullptr) params["requestState"] = *request_state;
+    if (request_state) params["requestState"] = *request_state;
     send(std::move(params));
+}
+
+// As a task.
+
+bool pending_state::knows_tasks(const revision_policy& rules) const noexcept {
+    return (rules.tasks_extension && session_->options().tasks) || (rules.task_requests && as_task_);
+}
+
+void pending_state::run_as_task(follow_options options) {
+    as_task_ = true;
+    following_options_ = std::move(options);
+}
+
+void pending_state::start_following(std::string id) {
+    report({.id = id});
+    session_->talk().post([self = shared_from_this(), id = std::move(id)] {
+        self->follow({{"taskId", id}}, std::nullopt);
+    });
+}
+
+/// On the loop, like everything that is told of the task.
+void pending_state::follow(json::object task, std::optional<std::int64_t> request) {
+    follow_options options = following_options_;
+    if (!as_task_) {  // a call that the server has made a task of: it has its time, and no more
+        options.timeout = options_.timeout;
+        options.max_timeout = give_up_at_ - now();
+    }
+    options.on_status = [self = weak_from_this(), told = options.on_status](const task_report& report) {
+        if (const auto there = self.lock()) there->report(report);
+        if (told) told(report);
+    };
+    if (request && options.on_progress) session_->talk().on_progress_of(*request, options.on_progress);
+    std::optional<call_outcome> wanted;
+    std::shared_ptr<task_following> following;
+    {
+        const std::lock_guard lock(mutex_);
+        if (settled()) return;
+        wanted = cancel_wanted_;
+        if (!wanted) {
+            following = std::make_shared<task_following>(session_, std::move(options), !as_task_,
+                                                         [self = shared_from_this(), request](call_outcome outcome) {
+                                                             if (request) self->forget_progress_of(*request);
+                                                             self->settle(std::move(outcome));
+                                                         });
+            following_ = following;
+        }
+    }
+    const task_report known = task_following::report_from(task);
+    report(known);
+    if (wanted) {  // its cancel came too late for the call, and in time for the task
+        session_->cancel_task(known.id);
+        settle(std::move(*wanted));
+        return;
+    }
+    following->begin(std::move(task));
+}
+
+void pending_state::forget_progress_of(std::int64_t request) {
+    session_->talk().post([session = session_, request] { session->talk().on_progress_of(request, {}); });
+}
+
+void pending_state::report(const task_report& report) {
+    {
+        const std::lock_guard lock(mutex_);
+        report_ = report;
+    }
+    created_.store(true, std::memory_order_release);
+    created_.notify_all();
+}
+
+task_report pending_state::report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+}
+
+void pending_state::wait_until_created() const { created_.wait(false, std::memory_order_acquire); }
+
+bool pending_state::is_followed() const {
+    const std::lock_guard lock(mutex_);
+    return following_ != nullptr;
+}
+
+void pending_state::let_go() {
+    std::shared_ptr<task_following> following;
+    {
+        const std::lock_guard lock(mutex_);
+        following = following_;
+    }
+    if (!settle(given_up(cancel_cause::peer, "nobody waits for it any more"))) return;
+    if (following) session_->talk().post([following] { following->stop(false); });
 }
 
 }  // namespace andon::detail

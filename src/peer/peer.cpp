@@ -34,6 +34,14 @@ peer_step ignored(std::string note) {
     return step;
 }
 
+/// Dropped (SND-1), unless somebody knows better.
+peer_step unclaimed(const envelope& message, std::string note) {
+    peer_step step = ignored(std::move(note));
+    step.message = &message;
+    step.unclaimed = true;
+    return step;
+}
+
 peer_step malformed(std::string note) {
     peer_step step = ignored(std::move(note));
     step.malformed = true;
@@ -278,7 +286,7 @@ peer_step peer::on_notification(const envelope& message, const message_scope& sc
     if (message.method == "notifications/progress") {
         const auto token = id_from_json(message.raw_progress_token, id_storage_);
         const auto found = token && !token->is_string() ? outgoing_.find(token->number()) : outgoing_.end();
-        if (found == outgoing_.end()) return ignored("progress for no request of ours");
+        if (found == outgoing_.end()) return unclaimed(message, "progress for no request of ours");
         step.what = next_step::progress;
         step.context = found->second;
         return step;
@@ -288,11 +296,17 @@ peer_step peer::on_notification(const envelope& message, const message_scope& sc
 }
 
 peer_step peer::on_cancelled(const envelope& message, const message_scope& scope, time_point now) {
-    // DIR-2: under the modern revisions only a client cancels.
-    if (settings_.role == peer_role::client && state_ != state::legacy) {
-        return ignored("a cancel from the server, which this revision does not have");
-    }
     const auto id = id_from_json(message.raw_request_id, id_storage_);
+    // DIR-2: under the modern revisions only a client cancels; but a server may end a subscription so (SUB-2).
+    if (settings_.role == peer_role::client && state_ != state::legacy) {
+        const auto found = id && !id->is_string() ? outgoing_.find(id->number()) : outgoing_.end();
+        if (found == outgoing_.end()) return ignored("a cancel from the server, which this revision does not have");
+        peer_step step;
+        step.what = next_step::ended_by_peer;
+        step.message = &message;
+        step.context = found->second;
+        return step;
+    }
     if (!id) return malformed("a cancel without a valid requestId");
     std::string reason;
     if (!message.raw_reason.empty()) {
@@ -469,7 +483,9 @@ peer_step peer::on_answer(const envelope& message, time_point now) {
     if (!message.has_id) return ignored("an error for no request: " + visible_text(message.raw_error, 256));
     const auto found = message.id.is_string() ? outgoing_.end() : outgoing_.find(message.id.number());
     // SND-1: that includes the late answer to what was cancelled.
-    if (found == outgoing_.end()) return ignored("an answer to nothing that is waited for: " + to_string(message.id));
+    if (found == outgoing_.end()) {
+        return unclaimed(message, "an answer to nothing that is waited for: " + to_string(message.id));
+    }
     peer_step step;
     step.what = next_step::settle;
     step.message = &message;

@@ -96,7 +96,17 @@ void conversation::take(peer_step step, const arrival& how) {
         log(step.malformed ? log_level::warning : log_level::debug, step.note);
     }
     switch (step.what) {
-        case next_step::nothing: break;
+        case next_step::nothing:
+            if (step.unclaimed) take_unclaimed(*step.message);
+            break;
+        case next_step::ended_by_peer: {
+            const auto call = static_cast<outgoing_call*>(step.context)->shared_from_this();
+            if (call->settings_.method != "subscriptions/listen") break;
+            peer_.forget(call->id());
+            outgoing_.erase(call->id());
+            call->ended(*step.message);
+            break;
+        }
         case next_step::send:
             if (step.bytes.empty()) break;
             if (how.reply && !step.batch && step.code != 0) {
@@ -133,6 +143,45 @@ void conversation::take(peer_step step, const arrival& how) {
         case next_step::failed: close(cancel_cause::disconnect, step.note); return;
     }
     if (peer_.settings().role == peer_role::client && !peer_.established()) watch_handshake();
+}
+
+void conversation::take_unclaimed(const envelope& message) {
+    if (message.kind == message_kind::result) {
+        if (!message.id.is_string() && given_up_.erase(message.id.number()) != 0) owner_->on_late_result(message);
+    } else if (message.kind == message_kind::notification) {
+        std::string storage;
+        const auto token = id_from_json(message.raw_progress_token, storage);
+        const auto found =
+            token && !token->is_string() ? progress_of_tasks_.find(token->number()) : progress_of_tasks_.end();
+        if (found == progress_of_tasks_.end()) return;
+        const auto told = found->second;  // it may take itself out
+        tell_progress(message, told, around_->log);
+    }
+}
+
+void conversation::last_words(std::string_view method, json::object params) {
+    const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+    send(peer_.start(id, {.method = method, .params = std::move(params)}));
+    peer_.forget(id);
+}
+
+void conversation::on_progress_of(std::int64_t id, std::function<void(const progress_update&)> told) {
+    if (told) {
+        progress_of_tasks_.insert_or_assign(id, std::move(told));
+    } else {
+        progress_of_tasks_.erase(id);
+    }
+}
+
+/// The answer may be on its way, and may be a task that nobody would ever stop.
+void conversation::remember(const outgoing_call& given_up) {
+    constexpr std::size_t most = 1'024;
+    if (given_up.settings_.method != "tools/call") return;
+    given_up_.insert(given_up.id());
+    given_up_first_.push_back(given_up.id());
+    if (given_up_first_.size() <= most) return;
+    given_up_.erase(given_up_first_.front());
+    given_up_first_.pop_front();
 }
 
 void conversation::answer(const answer_path& to, std::string_view line, int code) {
@@ -178,7 +227,11 @@ std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings wha
         return call;
     }
     call->watch();
-    post([call] { call->conversation_->start(*call); });
+    if (call->settings_.at_once && here()) {
+        start(*call);
+    } else {
+        post([call] { call->conversation_->start(*call); });
+    }
     return call;
 }
 
@@ -218,6 +271,7 @@ void conversation::give_up(outgoing_call& call) {
             tell(call, bytes);
         }
     }
+    if (!bytes.empty()) remember(call);
     outgoing_.erase(call.id());
     call.request_.finish(now());
 }

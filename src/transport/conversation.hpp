@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,6 +53,8 @@ public:
         /// The message is good during the call only.
         virtual void on_request(incoming_request request, const envelope& message) = 0;
         virtual void on_notification(const envelope& message) = 0;
+        /// A result that came after its request was given up.
+        virtual void on_late_result(const envelope& message) { static_cast<void>(message); }
         virtual void on_established() = 0;
         /// Once: everything in flight was cancelled.
         virtual void on_ended(std::string_view why) = 0;
@@ -106,6 +111,11 @@ public:
     [[nodiscard]] std::shared_ptr<outgoing_call> request(outgoing_call::settings what, const time_limits& limits,
                                                          const incoming_request* parent = nullptr);
 
+    /// On the loop, while it is closed: a request whose answer nobody will hear.
+    void last_words(std::string_view method, json::object params);
+    /// On the loop: where the progress goes of a request that was answered with a task; nothing: nowhere any more.
+    void on_progress_of(std::int64_t id, std::function<void(const progress_update&)> told);
+
     /// Work of ours that belongs to the session, such as thinking about what the peer wants to know: it is in the
     /// table, has its time, and ends with the session. Nothing is sent.
     [[nodiscard]] begin_result begin_own_work(std::string_view label, const time_limits& limits);
@@ -119,6 +129,8 @@ private:
     void on_request_lost(std::int64_t id, std::string_view why) override;
     void on_remark(log_level level, std::string_view text) override { log(level, text); }
     void take(peer_step step, const arrival& how);
+    void take_unclaimed(const envelope& message);
+    void remember(const outgoing_call& given_up);
     void start(outgoing_call& call);
     void give_up(outgoing_call& call);
     void tell(const outgoing_call& call, std::string_view line);
@@ -132,7 +144,10 @@ private:
     event_loop::timer handshake_;
     std::unordered_map<std::int64_t, std::shared_ptr<outgoing_call>> outgoing_;
     std::atomic<std::int64_t> next_id_ = peer::first_id;
-    std::vector<log_line> log_queue_;  // the loop's
+    std::vector<log_line> log_queue_;            // the loop's
+    std::unordered_set<std::int64_t> given_up_;  // calls that may be answered with a task all the same
+    std::deque<std::int64_t> given_up_first_;
+    std::unordered_map<std::int64_t, std::function<void(const progress_update&)>> progress_of_tasks_;
     bool closed_ = false;
 };
 

@@ -117,6 +117,21 @@ void outgoing_call::progressed(const envelope& message) {
     if (request_.state() != request_state::running) return;
     if (settings_.progress_restarts_idle) request_.progress(std::chrono::steady_clock::now());
     if (!settings_.on_progress) return;
+    tell_progress(message, settings_.on_progress, conversation_->around_->log);
+}
+
+void outgoing_call::ended(const envelope& message) {
+    const bool waited_for = request_.begin_response();
+    request_.finish(std::chrono::steady_clock::now());
+    if (!waited_for) return;
+    json::object how{{"ended", "notifications/cancelled"}};
+    if (const auto why = string_from_json(message.raw_reason)) how["reason"] = *why;
+    const auto go_on = settle({.status = call_status::completed, .result = std::move(how)});
+    if (go_on) go_on();
+}
+
+void tell_progress(const envelope& message, const std::function<void(const progress_update&)>& told,
+                   const log_sink& log) {
     const auto parsed = value_from_json(message.raw_params);
     if (!parsed || !parsed->is_object()) return;
     const json::object& params = parsed->get_object();
@@ -124,14 +139,14 @@ void outgoing_call::progressed(const envelope& message) {
     if (!progress) return;
     const json::value* const text = params.if_contains("message");
     try {
-        settings_.on_progress({.progress = *progress,
-                               .total = number_in(params, "total"),
-                               .message = text != nullptr && text->is_string() ? std::string_view(text->get_string())
-                                                                               : std::string_view()});
+        told({.progress = *progress,
+              .total = number_in(params, "total"),
+              .message =
+                  text != nullptr && text->is_string() ? std::string_view(text->get_string()) : std::string_view()});
     } catch (const std::exception& error) {  // it is the user's, and this is the thread of everything
-        conversation_->log(log_level::warning, std::string("on_progress threw: ") + error.what());
+        log(log_level::warning, std::string("on_progress threw: ") + error.what());
     } catch (...) {
-        conversation_->log(log_level::warning, "on_progress threw");
+        log(log_level::warning, "on_progress threw");
     }
 }
 

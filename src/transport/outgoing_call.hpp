@@ -36,6 +36,7 @@ public:
         json::object params{};
         std::optional<std::string> log_level{};
         bool cancellable = true;  // on the wire
+        bool at_once = false;     // from the loop: before anything that was posted
         bool progress_restarts_idle = true;
         std::function<void(const progress_update&)> on_progress{};
     };
@@ -65,6 +66,7 @@ private:
     void watch();                              // after construction: its cancel is ours to report
     void answered(const envelope& message);    // loop
     void progressed(const envelope& message);  // loop
+    void ended(const envelope& message);       // loop: a subscription, by the server
     void on_cancel() noexcept;                 // the cancelling thread
     /// The winner. Gives what is to go on then, on the loop.
     [[nodiscard]] std::function<void()> settle(call_outcome outcome);
@@ -86,5 +88,9 @@ private:
     call_outcome outcome_;
     std::atomic<bool> settled_ = false;
 };
+
+/// What a progress notification says.
+void tell_progress(const envelope& message, const std::function<void(const progress_update&)>& told,
+                   const log_sink& log);
 
 }  // namespace andon::detail

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "andon/client/pending_call.hpp"
+#include "andon/client/pending_task.hpp"
+#include "andon/client/subscription.hpp"
 #include "andon/core/cancel_token.hpp"
 #include "andon/core/in_flight.hpp"
 #include "andon/process/process_tree.hpp"
@@ -39,6 +41,9 @@ struct client_options {
     question_handler on_elicitation{};  ///< declares `elicitation`
     question_handler on_roots{};        ///< declares `roots`
     json::object capabilities{};        ///< more of them
+    /// Declares the extension for tasks (2026-07-28): a server may then make a task of a call, which is followed as if
+    /// it were the call.
+    bool tasks = true;
 
     /// On the client's thread.
     std::function<void(std::string_view method, const json::object& params)> on_notification{};
@@ -71,10 +76,18 @@ public:
     ~client();
 
     pending_call call_tool(std::string_view name, json::object arguments = {}, call_options options = {});
+    /// A call that outlives its request, and us: 2025-11-25 asks the server for a task, 2026-07-28 lets it make one. A
+    /// server that knows no tasks answers as usual.
+    pending_task call_tool_as_task(std::string_view name, json::object arguments = {}, follow_options options = {});
+    /// Picks up a task again, in another process too.
+    pending_task follow_task(std::string_view id, follow_options options = {});
+    /// Only tells the server, and waits for its answer.
+    pending_call cancel_task(std::string_view id);
     pending_call get_prompt(std::string_view name, json::object arguments = {}, call_options options = {});
     pending_call read_resource(std::string_view uri, call_options options = {});
     /// Any request. `initialize` is the client's own business and is refused.
     pending_call request(std::string_view method, json::object params = {}, call_options options = {});
+    subscription listen(subscription_filter what, subscription_options how = {});
     void notify(std::string_view method, const json::object& params = {});
 
     // All pages. They block, and throw where the server fails.
@@ -83,6 +96,7 @@ public:
     [[nodiscard]] json::array list_prompts();
     [[nodiscard]] json::array list_resources();
     [[nodiscard]] json::array list_resource_templates();
+    [[nodiscard]] json::array list_tasks();  ///< 2025-11-25
 
     [[nodiscard]] revision speaks() const noexcept;
     [[nodiscard]] const json::object& server_info() const noexcept;

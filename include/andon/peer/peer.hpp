@@ -68,6 +68,7 @@ enum class next_step : std::uint8_t {
     handle_notification,  ///< `message` has it
     settle,               ///< `message` answers the request of ours that `context` belongs to
     progress,             ///< `message` tells of the request of ours that `context` belongs to
+    ended_by_peer,        ///< `message` takes the request of ours back that `context` belongs to, if it is one of those
     established,          ///< the session can be used; `bytes`, if any, go to the peer first
     failed,               ///< it never will be: `note` says why
 };
@@ -78,6 +79,7 @@ struct peer_step {
     std::string bytes{};
     std::string note{};
     int code = 0;            ///< with send: that of the error, if it is one
+    bool unclaimed = false;  ///< `message` is an answer, or progress, to what is not waited for any more
     bool malformed = false;  ///< the note is of something that no peer should send (RCV-6)
     const envelope* message = nullptr;
     active_request request{};

@@ -1,0 +1,343 @@
+// A task as its caller has it: followed, left, picked up again, stopped.
+#include "andon/client/pending_task.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/raw_server.hpp"
+#include "core/named_case.hpp"
+
+namespace andon {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct era_case {
+    std::string name;
+    revision speaks;
+};
+
+/// Against a server of ours whose tools are tasks.
+class pending_task_test : public testing::TestWithParam<era_case> {
+protected:
+    pending_task_test() {
+        tool("park", [this](call& call) -> async<std::string> {
+            started_.add(std::string(call.task_id()));
+            co_await call.async_cancelled();
+            cancelled_.add(std::string(to_string(call.cause())));
+            co_return "parked";
+        });
+        tool("gate", [this](call& call) {
+            started_.add(std::string(call.task_id()));
+            call.progress(1, 2, "half way");
+            while (!gate_.happened()) call.sleep_for(1ms);
+            return "through";
+        });
+        tool("ask", [](call& call) -> async<std::string> {
+            const json::object answer = co_await call.async_elicit({});
+            co_return std::string(answer.at("said").as_string());
+        });
+        tool("fail", [](call&) -> std::string { throw std::runtime_error("it went wrong"); });
+        tool("break", [](call&) -> std::string { throw rpc_error(-32050, "it broke", {{"n", 1}}); });
+    }
+    template <class F>
+    void tool(std::string name, F f) {
+        server_.tool({.name = std::move(name), .task = task_use::optional}, std::move(f));
+    }
+    static server_options fast() {
+        server_options options = quiet_server();
+        options.tasks.poll_interval = 10ms;
+        return options;
+    }
+    [[nodiscard]] static client_options options() { return quiet_client({GetParam().speaks}); }
+    [[nodiscard]] static bool legacy() { return era_of(GetParam().speaks) == era::legacy; }
+
+    recorded<std::string> started_;
+    recorded<std::string> cancelled_;
+    event gate_;
+    server server_{fast()};  // last: its threads use the rest
+};
+
+INSTANTIATE_TEST_SUITE_P(client, pending_task_test,
+                         testing::Values(era_case{"legacy", newest_legacy}, era_case{"modern", newest_modern}),
+                         by_name());
+
+TEST_P(pending_task_test, is_followed_to_its_result_and_reports_what_becomes_of_it) {
+    auto client = connected(server_, options());
+    recorded<std::string> reports;
+    const auto task =
+        client.call_tool_as_task("gate", {}, {.on_status = [&](const task_report& report) {
+                                     reports.add(std::string(to_string(report.status)) + ' ' + report.message);
+                                 }});
+    EXPECT_EQ(task.id().size(), 32U);
+    ASSERT_TRUE(started_.reach(1));
+    EXPECT_EQ(started_.all().front(), task.id());
+    ASSERT_TRUE(reports.reach(2));
+    EXPECT_FALSE(task.done());
+    gate_.set();
+    EXPECT_EQ(text_of(task.get()), "through");
+    EXPECT_EQ(task.report().status, task_status::completed);
+    EXPECT_THAT(reports.all(), ElementsAre("working ", "working half way", "completed "));
+}
+
+TEST_P(pending_task_test, SND_6_TASK_6_a_cancel_is_over_at_once_and_stops_the_task) {
+    auto client = connected(server_, options());
+    auto task = client.call_tool_as_task("park");
+    const std::string id = task.id();
+    ASSERT_TRUE(started_.reach(1));
+    EXPECT_TRUE(task.cancel("enough"));
+    EXPECT_TRUE(task.done());
+    EXPECT_EQ(task.get().status, call_status::cancelled);
+    EXPECT_EQ(task.get().message, "enough");
+    ASSERT_TRUE(cancelled_.reach(1));
+    EXPECT_EQ(cancelled_.all().front(), "peer");
+    EXPECT_FALSE(task.cancel());
+    // And it stays so, for everybody.
+    const auto again = client.follow_task(id);
+    EXPECT_EQ(again.get().status, call_status::failed);
+    EXPECT_EQ(again.get().code, error_code::request_cancelled);
+}
+
+TEST_P(pending_task_test, TASK_7_one_that_was_let_go_works_on_and_another_client_picks_it_up) {
+    std::string id;
+    {
+        auto client = connected(server_, options());
+        const auto task = client.call_tool_as_task("gate");
+        id = task.id();
+        ASSERT_TRUE(started_.reach(1));
+    }
+    auto client = connected(server_, options());
+    const auto task = client.follow_task(id);
+    gate_.set();
+    EXPECT_EQ(text_of(task.get()), "through");
+    EXPECT_EQ(task.id(), id);
+    EXPECT_THAT(cancelled_.all(), IsEmpty());
+}
+
+TEST_P(pending_task_test, TASK_7_one_that_was_picked_up_can_be_cancelled) {
+    std::string id;
+    {
+        auto client = connected(server_, options());
+        id = client.call_tool_as_task("park").id();
+    }
+    ASSERT_TRUE(started_.reach(1));
+    auto client = connected(server_, options());
+    EXPECT_TRUE(client.follow_task(id).cancel("seen enough"));
+    EXPECT_TRUE(cancelled_.reach(1));
+}
+
+TEST_P(pending_task_test, TASK_2_an_unknown_one_has_failed) {
+    auto client = connected(server_, options());
+    const auto task = client.follow_task("no such task");
+    EXPECT_EQ(task.get().status, call_status::failed);
+    EXPECT_EQ(task.get().code, error_code::invalid_params);
+    EXPECT_THROW(static_cast<void>(task.value()), rpc_error);
+}
+
+TEST_P(pending_task_test, answers_what_it_is_asked) {
+    client_options with = options();
+    with.on_elicitation = [](const json::object&, const cancel_token&) { return json::object{{"said", "yes"}}; };
+    auto client = connected(server_, with);
+    EXPECT_EQ(text_of(client.call_tool_as_task("ask").get()), "yes");
+}
+
+TEST_P(pending_task_test, a_question_that_cannot_be_answered_stops_it) {
+    client_options with = options();
+    with.on_elicitation = [](const json::object&, const cancel_token&) -> json::object {
+        throw std::runtime_error("nobody is there");
+    };
+    auto client = connected(server_, with);
+    const auto task = client.call_tool_as_task("ask");
+    const call_outcome& outcome = task.get();
+    // The error is the question's answer in 2025-11-25, and the tool's then; the extension has no such answers.
+    EXPECT_THAT(legacy() ? text_of(outcome) : outcome.message, HasSubstr("nobody is there"));
+    EXPECT_TRUE(eventually([&] { return server_.requests().size() == 0; }));
+}
+
+TEST_P(pending_task_test, fails_as_the_call_would_have) {
+    auto client = connected(server_, options());
+    const auto failed = client.call_tool_as_task("fail");
+    EXPECT_TRUE(is_error(failed.get()));
+    EXPECT_EQ(text_of(failed.get()), "it went wrong");
+    EXPECT_EQ(failed.report().status, legacy() ? task_status::failed : task_status::completed);
+    const auto broken = client.call_tool_as_task("break");
+    EXPECT_EQ(broken.get().status, call_status::failed);
+    EXPECT_EQ(broken.get().code, -32050);
+    EXPECT_EQ(broken.get().message, "it broke");
+    EXPECT_EQ(broken.get().data, json::value({{"n", 1}}));
+}
+
+TEST_P(pending_task_test, TIME_4_is_cancelled_when_its_time_is_over) {
+    auto client = connected(server_, options());
+    const auto task = client.call_tool_as_task("park", {}, {.max_timeout = 50ms});
+    EXPECT_EQ(task.get().status, call_status::timed_out);
+    EXPECT_TRUE(cancelled_.reach(1));
+}
+
+TEST_P(pending_task_test, ends_with_the_client_and_leaves_the_task_alone) {
+    auto client = std::make_unique<andon::client>(connected(server_, options()));
+    const auto task = client->call_tool_as_task("park");
+    ASSERT_TRUE(started_.reach(1));
+    client.reset();
+    EXPECT_NE(task.get().status, call_status::completed);
+    auto other = connected(server_, options());
+    EXPECT_TRUE(other.follow_task(started_.all().front()).cancel());
+    EXPECT_TRUE(cancelled_.reach(1));
+}
+
+TEST_P(pending_task_test, progress_comes_as_long_as_the_revision_has_it) {
+    auto client = connected(server_, options());
+    recorded<double> progress;
+    const auto task = client.call_tool_as_task(
+        "gate", {}, {.on_progress = [&](const progress_update& update) { progress.add(update.progress); }});
+    if (legacy()) {
+        EXPECT_TRUE(progress.reach(1));
+    }
+    gate_.set();
+    EXPECT_EQ(text_of(task.get()), "through");
+    EXPECT_EQ(progress.all().size(), legacy() ? 1U : 0U);
+}
+
+TEST_P(pending_task_test, a_tool_that_is_no_task_answers_as_usual) {
+    server_.tool("plain", "", [](call&) { return "at once"; });
+    auto client = connected(server_, options());
+    const auto task = client.call_tool_as_task("plain");
+    if (legacy()) {
+        EXPECT_EQ(task.get().code, error_code::method_not_found);
+    } else {
+        EXPECT_EQ(text_of(task.get()), "at once");
+        EXPECT_EQ(task.id(), "");
+    }
+}
+
+// A call that the server makes a task of on its own (2026-07-28).
+
+class call_made_task : public pending_task_test {};
+INSTANTIATE_TEST_SUITE_P(client, call_made_task, testing::Values(era_case{"modern", newest_modern}), by_name());
+
+TEST_P(call_made_task, is_followed_as_if_it_were_the_call) {
+    auto client = connected(server_, options());
+    const auto call = client.call_tool("gate");
+    ASSERT_TRUE(started_.reach(1));
+    EXPECT_NE(started_.all().front(), "");
+    gate_.set();
+    EXPECT_EQ(text_of(call.get()), "through");
+}
+
+TEST_P(call_made_task, SND_6_is_stopped_by_its_cancel_its_drop_its_maximum_and_the_end_of_the_client) {
+    auto client = std::make_unique<andon::client>(connected(server_, options()));
+    auto first = client->call_tool("park");
+    ASSERT_TRUE(started_.reach(1));
+    EXPECT_TRUE(first.cancel("enough"));
+    EXPECT_TRUE(cancelled_.reach(1));
+    {
+        const auto dropped = client->call_tool("park");
+        ASSERT_TRUE(started_.reach(2));
+    }
+    EXPECT_TRUE(cancelled_.reach(2));
+    const auto late = client->call_tool("park", {}, {.max_timeout = 50ms});
+    EXPECT_EQ(late.get().status, call_status::timed_out);
+    EXPECT_TRUE(cancelled_.reach(3));
+    const auto last = client->call_tool("park");
+    ASSERT_TRUE(started_.reach(4));
+    // As soon as we know that it is a task: before, the end of the client is the end of the call.
+    ASSERT_TRUE(eventually([&] {
+        const auto all = client->requests().list();
+        return all.size() == 1 && all.front().label == "following a task";
+    }));
+    client.reset();
+    EXPECT_TRUE(cancelled_.reach(4));
+    EXPECT_EQ(last.get().status, call_status::cancelled);
+}
+
+TEST_P(call_made_task, a_client_that_does_not_want_tasks_gets_none) {
+    client_options without = options();
+    without.tasks = false;
+    auto client = connected(server_, without);
+    gate_.set();
+    EXPECT_EQ(text_of(client.call_tool("gate").get()), "through");
+    EXPECT_THAT(started_.all(), ElementsAre(""));
+}
+
+// Servers that are not ours.
+
+class odd_server : public testing::TestWithParam<era_case> {
+protected:
+    [[nodiscard]] client_options options() const { return quiet_client({GetParam().speaks}); }
+    [[nodiscard]] bool legacy() const { return era_of(GetParam().speaks) == era::legacy; }
+    [[nodiscard]] json::object next() const { return raw_.read().as_object(); }
+    [[nodiscard]] json::object task(std::string_view status) const {
+        return {{"taskId", "t"}, {"status", status}, {legacy() ? "pollInterval" : "pollIntervalMs", 1}};
+    }
+    void create(const json::value& id) const {
+        json::object made = task("working");
+        made["resultType"] = "task";
+        raw_.answer(id, legacy() ? json::object{{"task", std::move(made)}} : std::move(made));
+    }
+    void refuse(const json::value& id, int code) const {
+        raw_.write({{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", "not now"}}}});
+    }
+
+    raw_server raw_;
+};
+
+INSTANTIATE_TEST_SUITE_P(client, odd_server,
+                         testing::Values(era_case{"legacy", newest_legacy}, era_case{"modern", newest_modern}),
+                         by_name());
+
+TEST_P(odd_server, SND_6_a_task_that_was_made_although_its_call_was_cancelled_is_cancelled) {
+    auto client = raw_.connect(options());
+    auto call = client.call_tool("work");
+    const json::object request = next();
+    EXPECT_TRUE(call.cancel());
+    EXPECT_EQ(next().at("method"), "notifications/cancelled");
+    create(request.at("id"));
+    const json::object cancel = next();
+    EXPECT_EQ(cancel.at("method"), "tasks/cancel");
+    EXPECT_EQ(cancel.at("params").at("taskId"), "t");
+    // Once: what comes again is nobody's.
+    create(request.at("id"));
+    EXPECT_THAT(raw_.written_by(client), IsEmpty());
+}
+
+TEST_P(odd_server, a_request_that_is_refused_for_now_is_made_again) {
+    auto client = raw_.connect(options());
+    const auto followed = client.follow_task("t");
+    for (int i = 0; i < 4; ++i) {
+        const json::object look = next();
+        EXPECT_EQ(look.at("method"), "tasks/get");
+        refuse(look.at("id"), error_code::internal_error);
+    }
+    json::object done = task("completed");
+    done["result"] = json::object{{"content", {{{"type", "text"}, {"text", "done"}}}}};
+    done["resultType"] = "complete";
+    raw_.answer(next().at("id"), std::move(done));
+    if (legacy()) {
+        const json::object fetch = next();
+        EXPECT_EQ(fetch.at("method"), "tasks/result");
+        raw_.answer_text(fetch.at("id"), "done");
+    }
+    EXPECT_EQ(text_of(followed.get()), "done");
+}
+
+TEST_P(odd_server, one_that_is_refused_for_good_is_given_up) {
+    auto client = raw_.connect(options());
+    const auto followed = client.follow_task("t");
+    refuse(next().at("id"), -32001);
+    EXPECT_EQ(followed.get().code, -32001);
+    EXPECT_THAT(raw_.written_by(client), IsEmpty());
+}
+
+TEST_P(odd_server, an_answer_that_is_no_task_is_an_error) {
+    auto client = raw_.connect(options());
+    const auto followed = client.follow_task("t");
+    raw_.answer(next().at("id"), {{"resultType", "complete"}, {"status", "asleep"}});
+    EXPECT_EQ(followed.get().status, call_status::failed);
+    EXPECT_THAT(followed.get().message, HasSubstr("is none"));
+}
+
+}  // namespace
+}  // namespace andon
