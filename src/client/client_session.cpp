@@ -28,6 +28,7 @@ peer_settings settings_of(const client_options& options) {
     declare("elicitation", options.on_elicitation);
     declare("roots", options.on_roots);
     settings.tasks_extension = options.tasks;
+    settings.task_requests = hosted_tasks::declared_by(options);
     return settings;
 }
 
@@ -54,6 +55,7 @@ void client_session::on_established() {
 }
 
 void client_session::on_ended(std::string_view why) {
+    tasks_.end();
     const std::lock_guard lock(mutex_);
     ended_ = std::string(why);
     changed_.notify_all();
@@ -68,6 +70,7 @@ const question_handler* client_session::handler_of(std::string_view method) cons
 }
 
 void client_session::on_request(incoming_request request, const envelope& message) {
+    if (tasks_.take(request, message)) return;
     const question_handler* const handler = handler_of(message.method);
     if (handler == nullptr) {
         const bool ours = request.request.begin_response();

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "andon/client/client.hpp"
+#include "client/hosted_tasks.hpp"
 #include "server/scheduler.hpp"
 #include "transport/conversation.hpp"
 
@@ -27,6 +28,7 @@ public:
     [[nodiscard]] conversation& talk() noexcept { return *conversation_; }
     [[nodiscard]] event_loop& loop() noexcept { return around_->loop; }
     [[nodiscard]] scheduler& turns() noexcept { return turns_; }
+    [[nodiscard]] hosted_tasks& tasks() noexcept { return tasks_; }  // the loop's
     /// Null: we did not declare that we can.
     [[nodiscard]] const question_handler* handler_of(std::string_view method) const noexcept;
     /// Once established.
@@ -51,6 +53,7 @@ private:
     client_options options_;
     std::shared_ptr<conversation::surroundings> around_;
     std::shared_ptr<conversation> conversation_;
+    hosted_tasks tasks_{*this};
     std::unordered_map<std::int64_t, subscription_state*> listeners_;  // the loop's
     std::unordered_set<subscription_state*> legacy_listeners_;         // likewise
     std::mutex mutex_;

@@ -5,8 +5,9 @@
 #include <stdexcept>
 
 #include "server/call_state.hpp"
+#include "server/question_to_client.hpp"
 #include "server/server_session.hpp"
-#include "server/task_text.hpp"
+#include "tasks/task_text.hpp"
 
 namespace andon {
 
@@ -109,19 +110,41 @@ json::object answers_of_round(detail::input_round& round, std::vector<input_requ
     return answers;
 }
 
-std::vector<std::shared_ptr<detail::outgoing_call>> ask_all(detail::call_state& state,
-                                                            std::vector<input_request>& questions) {
-    std::vector<std::shared_ptr<detail::outgoing_call>> asked;
-    int number = 0;
-    for (input_request& question : questions) {
-        if (question.key.empty()) question.key = "question-" + std::to_string(++number);
-        // What is left of this call's own time holds for them too: they hang below it (TIME-5).
-        asked.push_back(state.talk().request(
-            {.method = question.method, .params = std::move(question.params), .progress_restarts_idle = false},
-            {.maximum = state.session().facilities().options.ask_timeout}, &state.incoming()));
+/// Whether the client takes that question as a task, and is to.
+bool as_task(const call& of, const detail::server_facilities& server, std::string_view method) {
+    if (!server.options.tasks.questions || !policy_of(of.speaks()).task_requests) return false;
+    if (method == "sampling/createMessage") {
+        return of.client_can({"tasks", "requests", "sampling", "createMessage"});
     }
-    return asked;
+    return method == "elicitation/create" && of.client_can({"tasks", "requests", "elicitation", "create"});
 }
+
+/// The questions of one call. When it goes, nothing more is asked for it, however the asking ended.
+class asked_of_client {
+public:
+    asked_of_client(const call& of, detail::call_state& state, std::vector<input_request>& questions) {
+        const detail::server_facilities& server = state.session().facilities();
+        int number = 0;
+        for (input_request& question : questions) {
+            if (question.key.empty()) question.key = "question-" + std::to_string(++number);
+            const bool task = as_task(of, server, question.method);
+            all_.push_back(std::make_shared<detail::question_to_client>(
+                state.talk(), state.incoming(), question.method, std::move(question.params),
+                time_limits{.maximum = server.options.ask_timeout}));
+            all_.back()->start(task);
+        }
+    }
+    asked_of_client(const asked_of_client&) = delete;
+    asked_of_client& operator=(const asked_of_client&) = delete;
+    ~asked_of_client() {
+        for (const auto& each : all_) each->leave_call();
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+    [[nodiscard]] detail::question_to_client& operator[](std::size_t i) const noexcept { return *all_[i]; }
+
+private:
+    std::vector<std::shared_ptr<detail::question_to_client>> all_;
+};
 
 }  // namespace
 
@@ -131,11 +154,11 @@ json::object call::ask(std::vector<input_request> questions) const {
     if (state_->is_task()) return state_->ask_as_task(std::move(questions));
     if (state_->round) return answers_of_round(*state_->round, questions);
     must_be_free_to_block("ask");
-    const auto asked = ask_all(*state_, questions);
+    const asked_of_client asked(*this, *state_, questions);
     json::object answers;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-        asked[i]->wait();
-        answers[questions[i].key] = answer_of(*this, asked[i]->outcome());
+        asked[i].wait();
+        answers[questions[i].key] = answer_of(*this, asked[i].outcome());
     }
     return answers;
 }
@@ -143,7 +166,7 @@ json::object call::ask(std::vector<input_request> questions) const {
 namespace {
 
 struct until_settled {
-    detail::outgoing_call* call;
+    detail::question_to_client* call;
     [[nodiscard]] bool await_ready() const noexcept { return call->settled(); }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> waiting) const {
         return call->then([waiting] { waiting.resume(); });
@@ -162,11 +185,11 @@ async<json::object> call::async_ask(std::vector<input_request> questions) const 
     check_capabilities(*this, questions);
     if (state_->is_task()) co_return co_await state_->async_ask_as_task(std::move(questions));
     if (state_->round) co_return answers_of_round(*state_->round, questions);
-    const auto asked = ask_all(*state_, questions);
+    const asked_of_client asked(*this, *state_, questions);
     json::object answers;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-        co_await until_settled{asked[i].get()};
-        answers[questions[i].key] = answer_of(*this, asked[i]->outcome());
+        co_await until_settled{&asked[i]};
+        answers[questions[i].key] = answer_of(*this, asked[i].outcome());
     }
     co_return answers;
 }

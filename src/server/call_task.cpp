@@ -115,9 +115,9 @@ void call_state::fail_task(const failed& how) {
 namespace {
 
 /// The questions of one task, as long as somebody waits for them.
-class asked_of_client {
+class questions_of_task {
 public:
-    asked_of_client(call_state& state, std::vector<input_request> questions) : state_(state) {
+    questions_of_task(call_state& state, std::vector<input_request> questions) : state_(state) {
         for (std::size_t i = 0; i < questions.size(); ++i) {
             const std::string& key = questions[i].key;
             keys_.push_back(key.empty() ? "question-" + std::to_string(i + 1) : key);
@@ -125,9 +125,9 @@ public:
         names_ = state_.task()->ask(std::move(questions));
         state_.session().facilities().tasks.changed(state_.task());
     }
-    asked_of_client(const asked_of_client&) = delete;
-    asked_of_client& operator=(const asked_of_client&) = delete;
-    ~asked_of_client() { state_.task()->withdraw(names_); }
+    questions_of_task(const questions_of_task&) = delete;
+    questions_of_task& operator=(const questions_of_task&) = delete;
+    ~questions_of_task() { state_.task()->withdraw(names_); }
 
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
     [[nodiscard]] json::object answers() {
@@ -146,13 +146,13 @@ private:
 }  // namespace
 
 json::object call_state::ask_as_task(std::vector<input_request> questions) {
-    asked_of_client asked(*this, std::move(questions));
+    questions_of_task asked(*this, std::move(questions));
     task_->wait_for_answers(view_, asked.names());
     return asked.answers();
 }
 
 async<json::object> call_state::async_ask_as_task(std::vector<input_request> questions) {
-    asked_of_client asked(*this, std::move(questions));
+    questions_of_task asked(*this, std::move(questions));
     for (;;) {
         const std::uint64_t seen = task_->changes();
         if (task_->all_answered(asked.names())) break;

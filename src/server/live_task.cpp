@@ -4,10 +4,6 @@
 
 namespace andon::detail {
 
-task_time task_now() noexcept {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
 live_task::live_task(event_loop& loop, task_record created, task_dialect dialect, active_request request)
     : loop_(&loop),
       id_(created.id),

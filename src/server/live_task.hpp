@@ -17,7 +17,7 @@
 
 #include "andon/core/active_request.hpp"
 #include "andon/server/call.hpp"
-#include "server/task_text.hpp"
+#include "tasks/task_text.hpp"
 #include "transport/conversation.hpp"
 
 namespace andon::detail {
@@ -124,7 +124,5 @@ private:
     std::vector<std::weak_ptr<std::function<void()>>> waiting_;
     std::size_t clean_at_ = 16;
 };
-
-[[nodiscard]] task_time task_now() noexcept;
 
 }  // namespace andon::detail

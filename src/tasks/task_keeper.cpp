@@ -4,14 +4,14 @@
 #include <chrono>
 #include <future>
 
+#include "tasks/task_text.hpp"
+
 namespace andon::detail {
 namespace {
 
 constexpr std::string_view died = "the server stopped while it was working on this task";
 constexpr auto looks_for_expired = std::chrono::seconds(1);
 constexpr std::size_t at_once = 256;  // written, or forgotten: others wait meanwhile
-
-task_time now() { return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
 
 /// What the store says, or that it is well.
 template <class Work>
@@ -27,7 +27,7 @@ std::string error_of(Work work) {
 }  // namespace
 
 task_keeper::task_keeper(std::shared_ptr<task_store> store)
-    : store_(std::move(store)), failed_at_start_(store_->fail_unfinished(now(), died)), kept_(store_->size()) {
+    : store_(std::move(store)), failed_at_start_(store_->fail_unfinished(task_now(), died)), kept_(store_->size()) {
     thread_ = std::thread([this] { work(); });
 }
 
@@ -123,7 +123,7 @@ void task_keeper::forget_expired() {
     if (time < next_look_) return;
     // Where there are more of them the next look is the next round's.
     const std::string error = error_of([this, time] {
-        const std::size_t forgotten = store_->forget_expired(now(), at_once);
+        const std::size_t forgotten = store_->forget_expired(task_now(), at_once);
         kept_ -= std::min(forgotten, kept_.load());  // an end that came after it was forgotten is forgotten twice
         if (forgotten < at_once) next_look_ = time + looks_for_expired;
     });

@@ -146,6 +146,10 @@ std::string error_message(std::string_view raw_id, int code, std::string_view me
     return joined({opening, R"(,"id":)", raw_id, R"(,"error":)", error_object(code, message, data), "}"});
 }
 
+std::string raw_error_message(std::string_view raw_id, std::string_view raw_error) {
+    return joined({opening, R"(,"id":)", raw_id, R"(,"error":)", raw_error, "}"});
+}
+
 std::string error_without_id(int code, std::string_view message, const revision_policy& policy) {
     const std::string_view id = policy.error_id_may_be_absent ? "" : R"(,"id":null)";
     return joined({opening, id, R"(,"error":)", error_object(code, message, nullptr), "}"});

@@ -31,6 +31,8 @@ struct task_options {
     /// What is asked about tasks, by one principal or session, in a second; a cancel that finds its task does not
     /// count.
     double requests_per_second = 10'000;
+    /// Asks clients that know how (2025-11-25) as tasks too: an answer that takes long then outlives their requests.
+    bool questions = false;
 };
 
 }  // namespace andon

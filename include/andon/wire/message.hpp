@@ -16,6 +16,7 @@ namespace andon {
 [[nodiscard]] std::string result_message(std::string_view raw_id, std::string_view raw_result);
 [[nodiscard]] std::string error_message(std::string_view raw_id, int code, std::string_view message,
                                         const json::value& data = nullptr);
+[[nodiscard]] std::string raw_error_message(std::string_view raw_id, std::string_view raw_error);
 /// For a message whose id could not be read.
 [[nodiscard]] std::string error_without_id(int code, std::string_view message, const revision_policy& policy);
 [[nodiscard]] std::string request_message(std::int64_t id, std::string_view method, const json::object& params);

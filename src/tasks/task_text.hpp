@@ -22,6 +22,8 @@ inline constexpr std::string_view related_task = "io.modelcontextprotocol/relate
 [[nodiscard]] bool knows_tasks(const json::object& capabilities) noexcept;
 [[noreturn]] void throw_tasks_missing();
 
+[[nodiscard]] task_time task_now() noexcept;
+
 /// The members of a task, without braces.
 [[nodiscard]] std::string task_members(const task_record& task, task_dialect dialect,
                                        std::chrono::milliseconds poll_interval);

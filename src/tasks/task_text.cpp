@@ -1,4 +1,4 @@
-#include "server/task_text.hpp"
+#include "tasks/task_text.hpp"
 
 #include <array>
 #include <charconv>
@@ -16,6 +16,10 @@ void add(std::string& members, std::string_view name, std::string_view raw) {
 }
 
 }  // namespace
+
+task_time task_now() noexcept {
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
 
 bool knows_tasks(const json::object& capabilities) noexcept {
     const json::value* const extensions = capabilities.if_contains("extensions");
