@@ -82,6 +82,7 @@ start holds "cancel_state: children cancelled three times at once"       cancel_
 start holds "cancel_state: two cancels and a response"                   cancel_scenarios RESPONSE
 start holds "grace_period: three epochs"                                 grace_period
 start holds "grace_period: a quiet moment"                               grace_period QUIET
+start holds "task_life: a call becomes a task, is stopped, and killed"    task_life
 
 start is_found cancel_scenarios RESPONSE BROKEN_RESPONSE
 start is_found cancel_scenarios RESPONSE BROKEN_REASON
@@ -103,6 +104,11 @@ start is_found grace_period last_epoch=3 GRACE=2
 start is_found grace_period last_epoch=3 BROKEN_ADVANCE
 start is_found grace_period last_epoch=3 BROKEN_UNLINK
 start is_found grace_period last_epoch=3 QUIET BROKEN_QUIET
+start is_found task_life BROKEN_BIRTH
+start is_found task_life BROKEN_DECIDE
+start is_found task_life BROKEN_ACK
+start is_found task_life BROKEN_WIRE
+start is_found task_life BROKEN_PASS_ON
 wait
 
 passed=$(find "$work" -name passed | wc -l)

@@ -216,6 +216,8 @@ void client::close() {
     }
     if (state_->closed.exchange(true)) return state_->gone.wait(false);
     auto& session = *state_->session;
+    // Whoever cancels a task and leaves wants it stopped: over HTTP the request may not have been sent yet.
+    session.wait_for_cancels(std::min<duration>(session.options().leave_within, std::chrono::milliseconds(500)));
     session.loop().post([&session] { session.talk().close(cancel_cause::shutdown, "the client is leaving"); });
     if (state_->tree) {
         // Its standard input is closed then: most servers leave by themselves.

@@ -85,18 +85,39 @@ void client_session::on_request(incoming_request request, const envelope& messag
 }
 
 void client_session::cancel_task(const std::string& id) {
-    if (conversation_->closed()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        ++cancels_;
+    }
+    if (conversation_->here()) return send_cancel(id);
+    conversation_->post([self = shared_from_this(), id] { self->send_cancel(id); });
+}
+
+void client_session::send_cancel(const std::string& id) {
+    if (conversation_->closed()) return cancel_heard();
     const auto asked = conversation_->request({.method = "tasks/cancel", .params = {{"taskId", id}}, .at_once = true},
                                               {.idle = options_.timeout});
     const auto told = [self = shared_from_this(), asked] {
+        self->cancel_heard();
         const call_outcome& outcome = asked->outcome();
         // It may have ended meanwhile, or be forgotten.
         if (outcome.completed() || outcome.code == error_code::invalid_params) return;
         self->conversation_->log(log_level::warning,
-                                 "a task could not be cancelled: " + std::string(to_string(outcome.status)) + ' ' +
+                                 "a task may not have been cancelled: " + std::string(to_string(outcome.status)) + ' ' +
                                      visible_text(outcome.message, 256));
     };
     if (!asked->then(told)) told();
+}
+
+void client_session::cancel_heard() {
+    const std::lock_guard lock(mutex_);
+    --cancels_;
+    changed_.notify_all();
+}
+
+void client_session::wait_for_cancels(duration limit) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, limit, [&] { return cancels_ == 0 || ended_; });
 }
 
 /// The call was given up, and the server has made a task of it before it heard of that.

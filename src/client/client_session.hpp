@@ -40,12 +40,16 @@ public:
     void add(subscription_state& listener) { legacy_listeners_.insert(&listener); }
     void remove(subscription_state& listener) { legacy_listeners_.erase(&listener); }
     [[nodiscard]] bool listens_to(const std::string& uri) const;
-    /// On the loop: the server is told, and nobody waits for what it says.
+    /// From any thread: the server is told, and nobody waits for what it says, but for a client that is leaving.
     void cancel_task(const std::string& id);
+    /// Not on the loop: until the server has heard of every cancel, or it takes too long.
+    void wait_for_cancels(duration limit);
 
 private:
     void on_request(incoming_request request, const envelope& message) override;
     void on_notification(const envelope& message) override;
+    void send_cancel(const std::string& id);
+    void cancel_heard();
     void on_late_result(const envelope& message) override;
     void on_established() override;
     void on_ended(std::string_view why) override;
@@ -59,6 +63,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool established_ = false;
+    std::size_t cancels_ = 0;  // of tasks, that were not answered
     std::optional<std::string> ended_;
     scheduler turns_;  // last: its threads use the rest
 };

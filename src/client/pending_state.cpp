@@ -94,7 +94,8 @@ bool pending_state::cancel(cancel_cause cause, std::string_view why) {
     }
     if (following) {
         if (!settle(given_up(cause, why))) return false;
-        session_->talk().post([following] { following->stop(true); });
+        session_->cancel_task(task);
+        session_->talk().post([following] { following->stop(); });
         return true;
     }
     if (current && current->cancel(cause, why)) {
@@ -104,7 +105,7 @@ bool pending_state::cancel(cancel_cause cause, std::string_view why) {
     if (!current && settle(given_up(cause, why))) {
         if (thinking.state() != nullptr) thinking.state()->cancel(cause, why, now());
         // One that is to be followed, and was not looked at yet.
-        if (!task.empty()) session_->talk().post([session = session_, task] { session->cancel_task(task); });
+        if (!task.empty()) session_->cancel_task(task);
         return true;
     }
     // The answer was first; what it says is being looked at, on the loop.
@@ -275,7 +276,7 @@ void pending_state::let_go() {
         following = following_;
     }
     if (!settle(given_up(cancel_cause::peer, "nobody waits for it any more"))) return;
-    if (following) session_->talk().post([following] { following->stop(false); });
+    if (following) session_->talk().post([following] { following->stop(); });
 }
 
 }  // namespace andon::detail

@@ -101,7 +101,10 @@ void task_following::on_cancel() noexcept {
         return session_->talk().last_words("tasks/cancel", {{"taskId", report_.id}});
     }
     if (const auto self = weak_from_this().lock()) {
-        session_->talk().post([self] { self->stop(self->token_.cause() != cancel_cause::disconnect); });
+        session_->talk().post([self] {
+            self->stop();
+            if (self->token_.cause() != cancel_cause::disconnect) self->session_->cancel_task(self->report_.id);
+        });
     }
 }
 
@@ -118,15 +121,13 @@ void task_following::end(call_outcome outcome) {
     over_(std::move(outcome));
 }
 
-void task_following::stop(bool cancel_task) {
-    const bool was = std::exchange(stopped_, true);
+void task_following::stop() {
+    stopped_ = true;
     leave();
     if (current_) current_->cancel(cancel_cause::peer, "the task is not waited for any more");
     if (thinking_.state() != nullptr) {
         thinking_.state()->cancel(cancel_cause::peer, "the task is not waited for any more", now());
     }
-    if (was || !cancel_task || report_.id.empty()) return;
-    session_->cancel_task(report_.id);
 }
 
 void task_following::ask(std::string_view method, json::object params, std::optional<duration> timeout,

@@ -39,8 +39,8 @@ public:
 
     /// With what is known of the task; with its id only, it is looked at first.
     void begin(json::object task);
-    /// Nobody waits for it any more. With `cancel_task` the server is told to stop it.
-    void stop(bool cancel_task);
+    /// Nobody waits for it any more. The task goes on.
+    void stop();
     [[nodiscard]] static task_report report_from(const json::object& task);
 
 private:

@@ -121,6 +121,7 @@ TEST_P(subscription_test, SUB_2_is_ended_by_the_server) {
     end_from_server();
     EXPECT_EQ(ours.get().who, by::server);
     EXPECT_TRUE(ours.get().again);
+    ASSERT_TRUE(ends_.reach(1));
     EXPECT_THAT(ends_.all(), ElementsAre("server"));
 }
 

@@ -154,5 +154,50 @@ TEST(examples, http_client) {
     EXPECT_THAT(read_until(server.err(), "cancelled: "), testing::HasSubstr("cancelled: disconnect"));
 }
 
+process_tree run(std::vector<std::string> argv, bool watch_errors = false) {
+    argv.front() = std::string(ANDON_EXAMPLES) + '/' + argv.front();
+    return process_tree::start({.argv = std::move(argv)},
+                               {.in = stdio::null,
+                                .out = watch_errors ? stdio::null : stdio::pipe,
+                                .err = watch_errors ? stdio::pipe : stdio::inherit});
+}
+
+TEST(examples, tasks_survive_a_restart) {
+    std::string folder = testing::TempDir() + "andon-XXXXXX";
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    const std::string file = folder + "/tasks.db";
+    std::string left;
+    std::string cancelled;
+    {
+        auto server = run({"12_task_server", "0", file}, true);
+        const std::string url = url_in(read_until(server.err(), "/mcp"));
+        const auto start = [&] {
+            const auto client = run({"13_task_client", url, "start"});
+            std::string id = read_until(client.out(), "\n");
+            if (!id.empty()) id.pop_back();
+            EXPECT_EQ(id.size(), 32U);
+            return id;
+        };
+        left = start();
+        cancelled = start();
+        const auto watch = run({"13_task_client", url, "watch", left});
+        EXPECT_THAT(read_until(watch.out(), "page"), testing::HasSubstr("working page "));
+        const auto cancel = run({"13_task_client", url, "cancel", cancelled});
+        EXPECT_THAT(read_until(cancel.out(), "cancelled"), testing::HasSubstr("cancelled the user pressed Stop"));
+        EXPECT_THAT(read_until(server.err(), "cancelled: "), testing::HasSubstr(cancelled));
+        // Nobody said yet that it is on the disk.
+        const auto look = run({"13_task_client", url, "watch", cancelled});
+        EXPECT_THAT(read_until(look.out(), "failed"), testing::HasSubstr("failed cancelled by the client"));
+        server.kill();
+        server.wait();
+    }
+    const auto server = run({"12_task_server", "0", file}, true);
+    const std::string url = url_in(read_until(server.err(), "/mcp"));
+    const auto look = run({"13_task_client", url, "watch", cancelled});
+    EXPECT_THAT(read_until(look.out(), "failed"), testing::HasSubstr("cancelled cancelled by the client"));
+    const auto other = run({"13_task_client", url, "watch", left});
+    EXPECT_THAT(read_until(other.out(), "failed"), testing::HasSubstr("the server stopped while it was working"));
+}
+
 }  // namespace
 }  // namespace andon
