@@ -127,7 +127,11 @@ void pending_state::advance() {
     const revision_policy& rules = policy_of(session_->server().speaks());
     if (outcome.completed() && method_ == "tools/call" && outcome.result.is_object()) {
         if (auto task = task_following::created_by(outcome.result.get_object()); task && knows_tasks(rules)) {
-            return follow(std::move(*task), current->id());
+            // An answer that was there before anybody waited for it is looked at by the caller's thread.
+            session_->talk().post([self = shared_from_this(), task = std::move(*task), id = current->id()]() mutable {
+                self->follow(std::move(task), id);
+            });
+            return;
         }
     }
     if (outcome.status != call_status::completed || !rules.input_required_results || !outcome.result.is_object()) {
@@ -219,26 +223,25 @@ void pending_state::follow(json::object task, std::optional<std::int64_t> reques
         if (told) told(report);
     };
     if (request && options.on_progress) session_->talk().on_progress_of(*request, options.on_progress);
-    std::optional<call_outcome> wanted;
+    const task_report known = task_following::report_from(task);
     std::shared_ptr<task_following> following;
     {
         const std::lock_guard lock(mutex_);
-        if (settled()) return;
-        wanted = cancel_wanted_;
-        if (!wanted) {
-            following = std::make_shared<task_following>(session_, std::move(options), !as_task_,
-                                                         [self = shared_from_this(), request](call_outcome outcome) {
-                                                             if (request) self->forget_progress_of(*request);
-                                                             self->settle(std::move(outcome));
-                                                         });
+        // A cancel that came too late for the call came in time for the task.
+        if (settled() || cancel_wanted_) {
+            if (cancel_wanted_) session_->cancel_task(known.id);
+        } else {
+            following = std::make_shared<task_following>(
+                session_, std::move(options), !as_task_, [self = shared_from_this(), request](call_outcome outcome) {
+                    if (request) self->forget_progress_of(*request);
+                    self->settle(std::move(outcome));
+                });
             following_ = following;
         }
     }
-    const task_report known = task_following::report_from(task);
     report(known);
-    if (wanted) {  // its cancel came too late for the call, and in time for the task
-        session_->cancel_task(known.id);
-        settle(std::move(*wanted));
+    if (!following) {
+        settle(cancel_wanted_.value_or(given_up(cancel_cause::peer, {})));
         return;
     }
     following->begin(std::move(task));
