@@ -2,7 +2,7 @@
 # Measures: scripts/bench.sh [GROUP...]. One line a figure, `NAME: VALUE (bar BAR) ok` or `short`. Not part of the tests.
 . "$(dirname "$0")/lib.sh"
 
-groups=(core stdio http)
+groups=(core stdio http tasks)
 wanted=("${@:-${groups[@]}}")
 for group in "${wanted[@]}"; do
     case " ${groups[*]} " in

@@ -229,7 +229,7 @@ void pending_state::follow(json::object task, std::optional<std::int64_t> reques
         const std::lock_guard lock(mutex_);
         // A cancel that came too late for the call came in time for the task.
         if (settled() || cancel_wanted_) {
-            if (cancel_wanted_) session_->cancel_task(known.id);
+            if (cancel_wanted_ && report_.id.empty()) session_->cancel_task(known.id);
         } else {
             following = std::make_shared<task_following>(
                 session_, std::move(options), !as_task_, [self = shared_from_this(), request](call_outcome outcome) {

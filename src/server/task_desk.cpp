@@ -130,9 +130,17 @@ void task_desk::end(const std::shared_ptr<live_task>& task, task_end how) {
 }
 
 void task_desk::write(std::shared_ptr<ended> what) {
-    keeper_->write(what->record, [this, what](std::string_view error) {
-        around_->loop.post([this, what, error = std::string(error)] { written(what, error); });
-    });
+    const bool here = around_->loop.here();
+    keeper_->write(
+        what->record,
+        [this, what](std::string_view error) {
+            around_->loop.post([this, what, error = std::string(error)] { written(what, error); });
+        },
+        !here);
+    // The handler is told first: waking another thread takes longer than that. Twice: what is woken is posted behind us.
+    if (here) {
+        around_->loop.post([this] { around_->loop.post([this] { keeper_->wake(); }); });
+    }
 }
 
 void task_desk::written(const std::shared_ptr<ended>& what, std::string_view error) {

@@ -36,21 +36,36 @@ task_keeper::~task_keeper() {
         const std::lock_guard lock(mutex_);
         leaving_ = true;
     }
-    wake_.notify_one();
+    woken_.notify_one();
     thread_.join();
 }
 
-void task_keeper::ask(wish what) {
-    const std::lock_guard lock(mutex_);
-    wishes_.push_back(std::move(what));
-    if (wishes_.size() == 1) wake_.notify_one();
+void task_keeper::ask(wish what, bool wake) {
+    bool asleep = false;
+    {
+        const std::lock_guard lock(mutex_);
+        wishes_.push_back(std::move(what));
+        asleep = asleep_ && wake;
+    }
+    if (asleep) woken_.notify_one();
+}
+
+void task_keeper::wake() {
+    bool asleep = false;
+    {
+        const std::lock_guard lock(mutex_);
+        asleep = asleep_ && !wishes_.empty();
+    }
+    if (asleep) woken_.notify_one();
 }
 
 void task_keeper::create(task_record task, written then) {
     ask({.task = std::move(task), .is_new = true, .then = std::move(then)});
 }
 
-void task_keeper::write(task_record task, written then) { ask({.task = std::move(task), .then = std::move(then)}); }
+void task_keeper::write(task_record task, written then, bool wake) {
+    ask({.task = std::move(task), .then = std::move(then)}, wake);
+}
 
 void task_keeper::flush() {
     std::promise<void> done;
@@ -80,7 +95,9 @@ void task_keeper::work() {
         wishes.clear();
         {
             std::unique_lock lock(mutex_);
-            wake_.wait_for(lock, looks_for_expired, [this] { return leaving_ || !wishes_.empty(); });
+            asleep_ = true;
+            woken_.wait_for(lock, looks_for_expired, [this] { return leaving_ || !wishes_.empty(); });
+            asleep_ = false;
             if (wishes_.empty() && leaving_) return;
             std::swap(wishes, wishes_);
         }

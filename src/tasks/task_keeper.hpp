@@ -35,12 +35,13 @@ public:
     task_keeper(const task_keeper&) = delete;
     task_keeper& operator=(const task_keeper&) = delete;
 
-    // From any thread. The callbacks come on the keeper's and must not throw.
+    // From any thread. The callbacks come on the keeper's and must not throw. `wake` false: somebody calls wake() soon.
 
     /// A new one.
     void create(task_record task, written then);
     /// A new state of one that is there.
-    void write(task_record task, written then);
+    void write(task_record task, written then, bool wake = true);
+    void wake();
     void find(std::string id, std::string owner, found then);
     void list(std::string owner, task_place after, std::size_t most, listed then);
 
@@ -59,7 +60,7 @@ private:
         std::function<void()> other{};  // anything else
     };
 
-    void ask(wish what);
+    void ask(wish what, bool wake = true);
     void work();
     /// From `first` on, as many as are to be written. How many it were.
     std::size_t write_some(std::vector<wish>& wishes, std::size_t first);
@@ -70,9 +71,10 @@ private:
     std::size_t failed_at_start_ = 0;
     std::atomic<std::size_t> kept_ = 0;
     std::mutex mutex_;
-    std::condition_variable wake_;
+    std::condition_variable woken_;
     std::vector<wish> wishes_;
     bool leaving_ = false;
+    bool asleep_ = false;
     std::chrono::steady_clock::time_point next_look_{};  // for expired ones
     std::thread thread_;
 };

@@ -1,6 +1,7 @@
 #include "andon/tasks/task_record.hpp"
 
 #include <array>
+#include <cstdio>
 
 #include "wire/unguessable.hpp"
 
@@ -20,6 +21,11 @@ std::optional<task_status> task_status_from(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-std::string new_task_id() { return detail::unguessable_name(16); }
+std::string new_task_id() {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    std::array<char, 9> time{};
+    std::snprintf(time.data(), time.size(), "%08x", static_cast<unsigned>(now.time_since_epoch().count()));
+    return time.data() + detail::unguessable_name(16);
+}
 
 }  // namespace andon

@@ -72,7 +72,7 @@ TEST_P(pending_task_test, is_followed_to_its_result_and_reports_what_becomes_of_
         client.call_tool_as_task("gate", {}, {.on_status = [&](const task_report& report) {
                                      reports.add(std::string(to_string(report.status)) + ' ' + report.message);
                                  }});
-    EXPECT_EQ(task.id().size(), 32U);
+    EXPECT_EQ(task.id().size(), 40U);
     ASSERT_TRUE(started_.reach(1));
     EXPECT_EQ(started_.all().front(), task.id());
     ASSERT_TRUE(reports.reach(2));

@@ -175,7 +175,7 @@ TEST(examples, tasks_survive_a_restart) {
             const auto client = run({"13_task_client", url, "start"});
             std::string id = read_until(client.out(), "\n");
             if (!id.empty()) id.pop_back();
-            EXPECT_EQ(id.size(), 32U);
+            EXPECT_EQ(id.size(), 40U);
             return id;
         };
         left = start();

@@ -38,7 +38,8 @@ struct task_record {
     friend bool operator==(const task_record&, const task_record&) = default;
 };
 
-/// 128 bits from a secure source, as text: it cannot be guessed, and whoever has it may be the owner.
+/// 128 bits from a secure source, as text: it cannot be guessed, and whoever has it may be the owner. Before them the
+/// second, so that new ones lie side by side in a store, however many there are.
 [[nodiscard]] std::string new_task_id();
 
 }  // namespace andon
