@@ -210,14 +210,14 @@ double cancel_ratio(const std::vector<std::string>& more, const char* name, cons
     return median(tasks) / median(plain);
 }
 
-int run() {
-    const placement cores = pin_driver();
-    const scratch folder;
-    figures all;
+void measure_cancels(figures& all, const scratch& folder, const placement& cores) {
     all.at_most("tasks/cancel to the handler noticing over a plain cancel, memory", cancel_ratio({}, "memory", cores),
                 1.5);
     all.at_most("tasks/cancel to the handler noticing over a plain cancel, SQLite",
                 cancel_ratio({"--task-store", folder.file("cancel.db")}, "SQLite", cores), 1.5);
+}
+
+void measure_growth(figures& all, const scratch& folder, const placement& cores) {
     for (const bool in_file : {false, true}) {
         const std::string name = in_file ? "SQLite" : "memory";
         double first = 0;
@@ -232,13 +232,24 @@ int run() {
             }
         }
     }
+}
+
+int run(std::string_view only) {
+    const placement cores = pin_driver();
+    const scratch folder;
+    figures all;
+    if (only.empty() || only == "cancel") measure_cancels(all, folder, cores);
+    if (only.empty() || only == "growth") measure_growth(all, folder, cores);
     return all.finish("tasks");
 }
 
 }  // namespace
 }  // namespace andon::bench
 
-int main() try { return andon::bench::run(); } catch (const std::exception& error) {
+/// With "cancel" or "growth" only that.
+int main(int argc, char** argv) try {
+    return andon::bench::run(argc > 1 ? argv[1] : "");
+} catch (const std::exception& error) {
     std::cerr << "tasks_bench: " << error.what() << '\n';
     return 1;
 }

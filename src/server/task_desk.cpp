@@ -137,10 +137,19 @@ void task_desk::write(std::shared_ptr<ended> what) {
             around_->loop.post([this, what, error = std::string(error)] { written(what, error); });
         },
         !here);
-    // The handler is told first: waking another thread takes longer than that. Twice: what is woken is posted behind us.
-    if (here) {
-        around_->loop.post([this] { around_->loop.post([this] { keeper_->wake(); }); });
-    }
+    if (here) wake_keeper_soon();
+}
+
+/// A handler that was cancelled just now goes on first: waking another thread takes longer than that.
+void task_desk::wake_keeper_soon() {
+    if (std::exchange(waking_, true)) return;
+    // Twice: what is woken by the same event may be posted behind us.
+    around_->loop.post([this] {
+        around_->loop.post([this] {
+            waking_ = false;
+            keeper_->wake();
+        });
+    });
 }
 
 void task_desk::written(const std::shared_ptr<ended>& what, std::string_view error) {

@@ -85,6 +85,7 @@ private:
     void write(std::shared_ptr<ended> what);
     void written(const std::shared_ptr<ended>& what, std::string_view error);
     void write_again();
+    void wake_keeper_soon();
     void tell(const live_task& task, const std::string& raw_members);
     void check(const call& by) const;
     void count(const call& by);
@@ -118,6 +119,7 @@ private:
     std::vector<std::shared_ptr<ended>> unwritten_;
     event_loop::timer again_;
     bool left_ = false;
+    bool waking_ = false;
 };
 
 }  // namespace andon::detail

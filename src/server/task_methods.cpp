@@ -45,11 +45,15 @@ public:
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting) {
-        at_.keeper_->find(id_, owner_, [this, waiting](std::optional<task_record> task, std::string_view error) {
-            found_ = std::move(task);
-            error_ = error;
-            at_.around_->loop.post([waiting] { waiting.resume(); });
-        });
+        at_.keeper_->find(
+            id_, owner_,
+            [this, waiting](std::optional<task_record> task, std::string_view error) {
+                found_ = std::move(task);
+                error_ = error;
+                at_.around_->loop.post([waiting] { waiting.resume(); });
+            },
+            false);
+        at_.wake_keeper_soon();
     }
     std::optional<task_record> await_resume() {
         if (!error_.empty()) throw rpc_error(error_code::internal_error, error_);

@@ -73,12 +73,14 @@ void task_keeper::flush() {
     done.get_future().wait();
 }
 
-void task_keeper::find(std::string id, std::string owner, found then) {
-    ask({.other = [this, id = std::move(id), owner = std::move(owner), then = std::move(then)] {
-        std::optional<task_record> task;
-        const std::string error = error_of([&] { task = store_->find(id, owner); });
-        then(std::move(task), error);
-    }});
+void task_keeper::find(std::string id, std::string owner, found then, bool wake) {
+    ask({.other =
+             [this, id = std::move(id), owner = std::move(owner), then = std::move(then)] {
+                 std::optional<task_record> task;
+                 const std::string error = error_of([&] { task = store_->find(id, owner); });
+                 then(std::move(task), error);
+             }},
+        wake);
 }
 
 void task_keeper::list(std::string owner, task_place after, std::size_t most, listed then) {

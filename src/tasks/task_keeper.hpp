@@ -42,7 +42,7 @@ public:
     /// A new state of one that is there.
     void write(task_record task, written then, bool wake = true);
     void wake();
-    void find(std::string id, std::string owner, found then);
+    void find(std::string id, std::string owner, found then, bool wake = true);
     void list(std::string owner, task_place after, std::size_t most, listed then);
 
     /// Returns when all that was asked for until now was done.
