@@ -61,6 +61,7 @@ private:
              void (task_following::*then)(call_outcome));
     void updated(call_outcome outcome);
     void fetched(call_outcome outcome);
+    void looked_back(call_outcome outcome);
 
     std::shared_ptr<client_session> session_;
     follow_options options_;
@@ -72,6 +73,7 @@ private:
     std::shared_ptr<outgoing_call> current_;
     cancel_token thinking_;
     std::unordered_set<std::string> answered_;  // questions: the server may show them again
+    call_outcome failed_with_;                  // until it is known how the task ended
     int failures_ = 0;
     bool stopped_ = false;
 
