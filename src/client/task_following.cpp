@@ -84,7 +84,7 @@ void task_following::tell(const json::object& task) {
     carefully(session_->talk(), "on_status", [&] { options_.on_status(report_); });
 }
 
-void task_following::begin(json::object task) {
+void task_following::begin(const json::object& task) {
     if (stopped_) return;
     auto work = session_->talk().begin_own_work("following a task", {.maximum = options_.max_timeout});
     if (!work) return end(given_up(cancel_cause::disconnect, to_string(work.refusal)));

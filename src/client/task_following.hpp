@@ -38,7 +38,7 @@ public:
     [[nodiscard]] static std::optional<json::object> created_by(const json::object& result);
 
     /// With what is known of the task; with its id only, it is looked at first.
-    void begin(json::object task);
+    void begin(const json::object& task);
     /// Nobody waits for it any more. The task goes on.
     void stop();
     [[nodiscard]] static task_report report_from(const json::object& task);
