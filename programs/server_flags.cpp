@@ -39,6 +39,8 @@ bool read_task_flag(andon::task_options& tasks, std::string_view flag, const Val
         tasks.kept = number(flag, value());
     } else if (flag == "--task-requests") {
         tasks.requests_per_second = static_cast<double>(number(flag, value()));
+    } else if (flag == "--task-questions") {
+        tasks.questions = true;
     } else {
         return false;
     }

@@ -25,6 +25,7 @@ Tasks:
   --live-tasks N                how many of one owner may work at once (1000)
   --kept-tasks N                how many are kept (1000000)
   --task-requests N             how often one owner may ask about tasks in a second (10000)
+  --task-questions              asks clients that know how as tasks too
 
 With --http:
   --no-sessions                 legacy clients get no session: every request stands alone

@@ -2,16 +2,18 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
+export { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks';
+export { CallToolResultSchema, TaskStatusNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 export { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 export { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-// sample(params, signal) and elicit(params, signal) answer what the server asks.
-export function create_client({ sample, elicit } = {}) {
+// sample(params, signal, extra) and elicit(params, signal) answer what the server asks. The other options are the SDK's.
+export function create_client({ sample, elicit, capabilities, ...options } = {}) {
     const client = new Client(
         { name: 'andon-peer-typescript-v1', version: '1.0.0' },
-        { capabilities: { ...(sample && { sampling: {} }), ...(elicit && { elicitation: {} }) } }
+        { ...options, capabilities: { ...(sample && { sampling: {} }), ...(elicit && { elicitation: {} }), ...capabilities } }
     );
-    if (sample) client.setRequestHandler(CreateMessageRequestSchema, ({ params }, { signal }) => sample(params, signal));
+    if (sample) client.setRequestHandler(CreateMessageRequestSchema, ({ params }, extra) => sample(params, extra.signal, extra));
     if (elicit) client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) => elicit(params, signal));
     return client;
 }

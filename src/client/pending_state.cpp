@@ -128,9 +128,8 @@ void pending_state::advance() {
     if (outcome.completed() && method_ == "tools/call" && outcome.result.is_object()) {
         if (auto task = task_following::created_by(outcome.result.get_object()); task && knows_tasks(rules)) {
             // An answer that was there before anybody waited for it is looked at by the caller's thread.
-            session_->talk().post([self = shared_from_this(), task = std::move(*task), id = current->id()]() mutable {
-                self->follow(std::move(task), id);
-            });
+            session_->talk().post(
+                [self = shared_from_this(), task = std::move(*task), id = current->id()] { self->follow(task, id); });
             return;
         }
     }
@@ -212,7 +211,7 @@ void pending_state::start_following(std::string id) {
 }
 
 /// On the loop, like everything that is told of the task.
-void pending_state::follow(json::object task, std::optional<std::int64_t> request) {
+void pending_state::follow(const json::object& task, std::optional<std::int64_t> request) {
     follow_options options = following_options_;
     if (!as_task_) {  // a call that the server has made a task of: it has its time, and no more
         options.timeout = options_.timeout;
@@ -231,11 +230,11 @@ void pending_state::follow(json::object task, std::optional<std::int64_t> reques
         if (settled() || cancel_wanted_) {
             if (cancel_wanted_ && report_.id.empty()) session_->cancel_task(known.id);
         } else {
-            following = std::make_shared<task_following>(
-                session_, std::move(options), !as_task_, [self = shared_from_this(), request](call_outcome outcome) {
-                    if (request) self->forget_progress_of(*request);
-                    self->settle(std::move(outcome));
-                });
+            following = std::make_shared<task_following>(session_, std::move(options), !as_task_,
+                                                         [self = shared_from_this(), request](call_outcome outcome) {
+                                                             if (request) self->forget_progress_of(*request);
+                                                             self->settle(std::move(outcome));
+                                                         });
             following_ = following;
         }
     }
@@ -244,7 +243,7 @@ void pending_state::follow(json::object task, std::optional<std::int64_t> reques
         settle(cancel_wanted_.value_or(given_up(cancel_cause::peer, {})));
         return;
     }
-    following->begin(std::move(task));
+    following->begin(task);
 }
 
 void pending_state::forget_progress_of(std::int64_t request) {

@@ -57,7 +57,7 @@ private:
     void answer_questions(json::object result);
     void next_round(json::object answers, const std::optional<json::value>& request_state);
     [[nodiscard]] bool knows_tasks(const revision_policy& rules) const noexcept;
-    void follow(json::object task, std::optional<std::int64_t> request);
+    void follow(const json::object& task, std::optional<std::int64_t> request);
     void forget_progress_of(std::int64_t request);
     void report(const task_report& report);
     bool settle(call_outcome outcome);

@@ -30,6 +30,11 @@ call_outcome failure_in(const json::object& task) {
     return outcome;
 }
 
+bool is_error(const json::value& result) {
+    const json::value* const flag = result.is_object() ? result.get_object().if_contains("isError") : nullptr;
+    return flag != nullptr && *flag == true;
+}
+
 call_outcome cancelled_there(const task_report& report) {
     return {.status = call_status::failed,
             .code = error_code::request_cancelled,
@@ -79,7 +84,7 @@ void task_following::tell(const json::object& task) {
     carefully(session_->talk(), "on_status", [&] { options_.on_status(report_); });
 }
 
-void task_following::begin(json::object task) {
+void task_following::begin(const json::object& task) {
     if (stopped_) return;
     auto work = session_->talk().begin_own_work("following a task", {.maximum = options_.max_timeout});
     if (!work) return end(given_up(cancel_cause::disconnect, to_string(work.refusal)));
@@ -191,8 +196,22 @@ void task_following::looked(call_outcome outcome) {
 void task_following::fetch() { ask("tasks/result", {}, std::nullopt, &task_following::fetched); }
 
 void task_following::fetched(call_outcome outcome) {
-    if (outcome.status == call_status::failed) return end(std::move(outcome));  // that of the task
-    if (!try_again(outcome)) end(std::move(outcome));
+    if (outcome.status != call_status::failed && try_again(outcome)) return;
+    if (is_terminal(report_.status)) return end(std::move(outcome));
+    // It had asked something, and nobody has looked at it since.
+    if (outcome.completed()) {
+        tell({{"status", to_string(is_error(outcome.result) ? task_status::failed : task_status::completed)}});
+    } else if (outcome.status == call_status::failed) {
+        failed_with_ = std::move(outcome);  // an error of the task's, or of whoever has no result of a cancelled one
+        return ask("tasks/get", {}, options_.timeout.value_or(session_->options().timeout),
+                   &task_following::looked_back);
+    }
+    end(std::move(outcome));
+}
+
+void task_following::looked_back(call_outcome outcome) {
+    if (outcome.completed() && outcome.result.is_object()) tell(outcome.result.get_object());
+    end(report_.status == task_status::cancelled ? cancelled_there(report_) : std::move(failed_with_));
 }
 
 // The extension: what it wants to know stands in the task.

@@ -38,7 +38,7 @@ public:
     [[nodiscard]] static std::optional<json::object> created_by(const json::object& result);
 
     /// With what is known of the task; with its id only, it is looked at first.
-    void begin(json::object task);
+    void begin(const json::object& task);
     /// Nobody waits for it any more. The task goes on.
     void stop();
     [[nodiscard]] static task_report report_from(const json::object& task);
@@ -61,6 +61,7 @@ private:
              void (task_following::*then)(call_outcome));
     void updated(call_outcome outcome);
     void fetched(call_outcome outcome);
+    void looked_back(call_outcome outcome);
 
     std::shared_ptr<client_session> session_;
     follow_options options_;
@@ -72,6 +73,7 @@ private:
     std::shared_ptr<outgoing_call> current_;
     cancel_token thinking_;
     std::unordered_set<std::string> answered_;  // questions: the server may show them again
+    call_outcome failed_with_;                  // until it is known how the task ended
     int failures_ = 0;
     bool stopped_ = false;
 

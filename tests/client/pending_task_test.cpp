@@ -141,7 +141,9 @@ TEST_P(pending_task_test, answers_what_it_is_asked) {
     client_options with = options();
     with.on_elicitation = [](const json::object&, const cancel_token&) { return json::object{{"said", "yes"}}; };
     auto client = connected(server_, with);
-    EXPECT_EQ(text_of(client.call_tool_as_task("ask").get()), "yes");
+    const auto task = client.call_tool_as_task("ask");
+    EXPECT_EQ(text_of(task.get()), "yes");
+    EXPECT_EQ(task.report().status, task_status::completed);
 }
 
 TEST_P(pending_task_test, a_question_that_cannot_be_answered_stops_it) {
@@ -321,6 +323,26 @@ TEST_P(odd_server, a_request_that_is_refused_for_now_is_made_again) {
         raw_.answer_text(fetch.at("id"), "done");
     }
     EXPECT_EQ(text_of(followed.get()), "done");
+}
+
+/// The official TypeScript SDK answers so: it has no result of a cancelled task, and an error says that.
+TEST_P(odd_server, one_that_somebody_cancels_while_it_asks_is_told_apart_from_one_that_broke) {
+    if (!legacy()) GTEST_SKIP() << "the extension says how a task ended together with its result";
+    for (const std::string_view ended : {"cancelled", "failed"}) {
+        raw_server raw;
+        auto client = raw.connect(options());
+        const auto followed = client.follow_task("t");
+        raw.answer(raw.read().at("id"), task("input_required"));
+        const json::value fetch = raw.read();
+        EXPECT_EQ(fetch.at("method"), "tasks/result");
+        raw.write({{"jsonrpc", "2.0"}, {"id", fetch.at("id")}, {"error", {{"code", -32603}, {"message", "none"}}}});
+        const json::value look = raw.read();
+        EXPECT_EQ(look.at("method"), "tasks/get");
+        raw.answer(look.at("id"), task(ended));
+        EXPECT_EQ(followed.get().status, call_status::failed);
+        EXPECT_EQ(followed.get().code, ended == "cancelled" ? error_code::request_cancelled : -32603);
+        EXPECT_EQ(to_string(followed.report().status), ended);
+    }
 }
 
 TEST_P(odd_server, one_that_is_refused_for_good_is_given_up) {

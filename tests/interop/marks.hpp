@@ -1,16 +1,15 @@
 // What the servers of others write to standard error, as somebody waits for it.
 #pragma once
 
-#include <andon/client/client.hpp>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "server/served.hpp"
+
 namespace andon {
 
-inline constexpr std::chrono::seconds patience{30};
 inline const std::string peers = ANDON_PEERS;
 
 class marks {
@@ -43,9 +42,5 @@ private:
     std::condition_variable changed_;
     std::string text_;
 };
-
-inline std::string text_of(const call_outcome& outcome) {
-    return std::string(outcome.result.at("content").at(0).at("text").as_string());
-}
 
 }  // namespace andon

@@ -12,4 +12,5 @@ if [ "$installed" = 77 ] && [ "${ANDON_REQUIRE_INTEROP:-}" = 1 ]; then
 fi
 [ "$installed" = 0 ] || exit "$installed"
 
-exec node --test "$@" tests/interop/typescript_clients.test.mjs tests/interop/typescript_http_clients.test.mjs
+exec node --test "$@" tests/interop/typescript_clients.test.mjs tests/interop/typescript_http_clients.test.mjs \
+    tests/interop/typescript_task_clients.test.mjs

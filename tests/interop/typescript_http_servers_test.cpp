@@ -5,11 +5,10 @@
 #include <filesystem>
 #include <future>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <thread>
-#include <unistd.h>
+#include <optional>
 
 #include "core/named_case.hpp"
+#include "interop/listening_server.hpp"
 #include "interop/stopped_calls.hpp"
 
 namespace andon {
@@ -33,21 +32,11 @@ protected:
             GTEST_SKIP() << "left out: peers/typescript is not installed (peers/typescript/install.sh)";
         }
         const std::string events = GetParam().events ? "1" : "0";
-        tree_.emplace(process_tree::start({.argv = {"node", peers + '/' + GetParam().program, "--http", "0"},
-                                           .environment = {{"ANDON_MARKS", "1"}, {"ANDON_EVENTS", events}}},
-                                          {.err = stdio::pipe}));
-        listener_ = std::thread([this] { listen(); });
-        url_ = marks_.wait_for_line("listening on ");
+        server_.emplace(command{.argv = {"node", peers + '/' + GetParam().program, "--http", "0"},
+                                .environment = {{"ANDON_MARKS", "1"}, {"ANDON_EVENTS", events}}},
+                        marks_);
+        url_ = server_->url();
         ASSERT_FALSE(url_.empty());
-    }
-    void TearDown() override {
-        if (!tree_) return;
-        kill_server();
-        listener_.join();
-    }
-    void kill_server() {
-        tree_->kill();
-        tree_->wait();
     }
     [[nodiscard]] client connect(client_options options = {}) {
         options.revisions = GetParam().revisions;
@@ -58,21 +47,9 @@ protected:
 
     marks marks_;
 
-private:
-    void listen() {
-        std::array<char, 4'096> buffer{};
-        for (;;) {
-            pollfd ready{tree_->err(), POLLIN, 0};
-            if (::poll(&ready, 1, -1) < 0) continue;
-            const ssize_t got = ::read(tree_->err(), buffer.data(), buffer.size());
-            if (got <= 0 && errno != EAGAIN && errno != EINTR) return;
-            if (got == 0) return;
-            if (got > 0) marks_.add({buffer.data(), static_cast<std::size_t>(got)});
-        }
-    }
+    std::optional<listening_server> server_;
 
-    std::optional<process_tree> tree_;
-    std::thread listener_;
+private:
     std::string url_;
 };
 
@@ -162,7 +139,7 @@ TEST_P(typescript_http_server, SND_2_its_death_is_told_apart_from_a_cancel) {
     auto client = connect();
     auto pending = client.call_tool("park", {{"key", "x"}});
     ASSERT_TRUE(marks_.wait_for("@start x"));
-    kill_server();
+    server_->kill();
     EXPECT_EQ(pending.get().status, call_status::disconnected);
 }
 
