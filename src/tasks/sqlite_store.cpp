@@ -49,7 +49,8 @@ public:
         put_ = prepared(
             "INSERT INTO task VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) ON CONFLICT(id) DO UPDATE SET status=?4, "
             "message=?5, updated=?7, ttl=?8, expires=?9, result=?10, error=?11");
-        find_ = prepared(std::string("SELECT ") + all_but_results + ", result, error FROM task WHERE id=?1 AND owner=?2");
+        find_ =
+            prepared(std::string("SELECT ") + all_but_results + ", result, error FROM task WHERE id=?1 AND owner=?2");
         list_ = prepared(std::string("SELECT ") + all_but_results +
                          " FROM task WHERE owner=?1 AND (created, id) > (?2, ?3) ORDER BY created, id LIMIT ?4");
         forget_ = prepared("DELETE FROM task WHERE id IN (SELECT id FROM task WHERE expires <= ?1 LIMIT ?2)");
