@@ -8,12 +8,14 @@
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
 #include "server/task_caller.hpp"
+#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 const std::string nobodys(32, '0');
 constexpr std::string_view acknowledged = "notifications/subscriptions/acknowledged";
@@ -103,6 +105,21 @@ TEST_P(told_by_session, TASK_5_no_other_session_is_told) {
 
 // The extension.
 
+TEST(told_of_the_other_dialect, SUB_3_TASK_7_a_subscription_hears_of_a_task_that_2025_11_25_made) {
+    task_server server(requested_ways().back(), {"--token", "a=alice"});
+    task_caller maker = server.client("a");
+    task_caller listener = server.client_of(revision::v2026_07_28, "a");
+    const std::string task = maker.create("task_park", with_key("parked"));
+    const std::string raw_id =
+        listener.start("subscriptions/listen", R"("notifications":{"taskIds":[")" + task + "\"]}");
+    static_cast<void>(listener.message(raw_id, acknowledged));
+    EXPECT_EQ(status_in(listener.message(raw_id, task).at("params").as_object()), "working");
+    EXPECT_EQ(code_of(maker.cancel(task)), 0);
+    const json::object last = listener.message(raw_id, task).at("params").as_object();
+    EXPECT_EQ(status_in(last), "cancelled");
+    EXPECT_TRUE(last.contains("ttlMs")) << "in its own dialect";
+}
+
 class told_by_subscription : public tasked {
 protected:
     /// Its id.
@@ -172,9 +189,52 @@ TEST_P(told_by_subscription, SUB_3_a_result_and_an_error_come_with_the_end) {
 TEST_P(told_by_subscription, SUB_3_what_has_ended_before_is_told_once) {
     const std::string done = client.create("task_echo", R"({"text":"done"})");
     client.until_status(done, "completed");
-    const std::string raw_id = listen({done, done});
-    static_cast<void>(agreed(raw_id));
-    EXPECT_EQ(status_in(told(raw_id)), "completed");
+    const std::string parked = client.create("task_park", with_key("parked"));
+    const std::string raw_id = listen({done, parked});
+    EXPECT_THAT(agreed(raw_id), ElementsAre(done, parked));
+    const std::vector<std::string> both{status_in(told(raw_id)), status_in(told(raw_id))};
+    EXPECT_THAT(both, UnorderedElementsAre("completed", "working"));
+    EXPECT_EQ(code_of(client.cancel(parked)), 0);
+    EXPECT_EQ(status_in(told(raw_id)), "cancelled");
+}
+
+/// Whoever comes while an end is being written down hears of it from there, or from the store, and not from both.
+TEST_P(told_by_subscription, SUB_3_an_end_in_the_moment_one_begins_to_listen_is_told_once) {
+    const own_directory directory;
+    task_server stored(GetParam(), {"--task-store", directory.file()});
+    client = stored.client();
+    const std::string last = client.create("task_park", with_key("last"));
+    for (int i = 0; i < 60; ++i) {
+        SCOPED_TRACE(i);
+        const std::string one = client.create("task_park", with_key("one"));
+        const std::string two = client.create("task_park", with_key("two"));
+        std::vector<std::string> cancels;
+        if (i % 2 == 0) cancels.push_back(client.start("tasks/cancel", client.of(one)));
+        const std::string raw_id = listen({one, last, two});
+        if (i % 2 != 0) cancels.push_back(client.start("tasks/cancel", client.of(one)));
+        cancels.push_back(client.start("tasks/cancel", client.of(two)));
+        EXPECT_EQ(agreed(raw_id).size(), 3U);
+        for (const std::string& each : cancels) EXPECT_EQ(code_of(client.answer(each)), 0);
+        EXPECT_EQ(client.status(one), "cancelled");
+        EXPECT_EQ(client.status(two), "cancelled");
+        std::map<std::string, int> ends;
+        while (ends[one] == 0 || ends[two] == 0) {
+            const json::object task = told(raw_id);
+            if (status_in(task) == "cancelled") ++ends[string_in(task, "taskId")];
+        }
+        client.fence();
+        client.withdraw(raw_id);
+        if (!http()) {
+            client.fence();
+            for (const std::string& line : stored->lines()) {
+                const bool end = line.find(R"("status":"cancelled")") != std::string::npos;
+                const bool here = line.find(R"("io.modelcontextprotocol/subscriptionId":)" + raw_id) != line.npos;
+                if (end && here) ++ends[line.find(one) != line.npos ? one + " in all" : two + " in all"];
+            }
+            EXPECT_EQ(ends[one + " in all"], 1);
+            EXPECT_EQ(ends[two + " in all"], 1);
+        }
+    }
 }
 
 TEST_P(told_by_subscription, TASK_5_SUB_3_only_ones_own_are_agreed_on_and_told) {
