@@ -37,6 +37,7 @@ public:
     void list_changed(offered kind);
     void resource_changed(const std::string& uri);
     void task_changed(const std::string& id, std::string_view raw_members);
+    [[nodiscard]] bool hear_of_task(const std::string& id) const { return by_task_.contains(id); }
 
     /// `resources/subscribe`. False: that is so already.
     bool add(server_session& session, const std::string& uri) { return sessions_[uri].insert(&session).second; }

@@ -156,10 +156,10 @@ void task_desk::written(const std::shared_ptr<ended>& what, std::string_view err
     if (error.empty()) {
         // From here on the store has it.
         live_.erase(what->task->id());
-        const bool plain = what->task->dialect() == task_dialect::requested;
-        tell(*what->task, plain ? task_members(what->record, task_dialect::requested, options_.poll_interval)
-                                : detailed_members(what->record, {}, options_.poll_interval));
-        return;
+        return tell(*what->task, [&](task_dialect dialect) {
+            return dialect == task_dialect::requested ? task_members(what->record, dialect, options_.poll_interval)
+                                                      : detailed_members(what->record, {}, options_.poll_interval);
+        });
     }
     around_->log(log_level::error,
                  "the end of a task could not be written down, and will be tried again: " + visible_text(error, 256));
@@ -174,17 +174,21 @@ void task_desk::write_again() {
 
 // Those who are told.
 
-void task_desk::tell(const live_task& task, const std::string& raw_members) {
-    if (task.dialect() == task_dialect::extension) return listeners_.task_changed(task.id(), raw_members);
+/// Whoever listens to it, in the extension's words, whichever dialect made it; and the session that did in its own.
+void task_desk::tell(const live_task& task, const std::function<std::string(task_dialect)>& members) {
+    if (listeners_.hear_of_task(task.id())) listeners_.task_changed(task.id(), members(task_dialect::extension));
+    if (task.dialect() == task_dialect::extension) return;
     const auto talk = task.told.lock();
-    if (talk && !talk->closed()) talk->send(raw_notification_message("notifications/tasks/status", raw_members));
+    if (!talk || talk->closed()) return;
+    talk->send(raw_notification_message("notifications/tasks/status", members(task_dialect::requested)));
 }
 
 void task_desk::changed(const std::shared_ptr<live_task>& task) {
     if (task->telling.exchange(true)) return;  // what is told then is how it is then
     around_->loop.post([this, task] {
         task->telling = false;
-        if (!task->decided()) tell(*task, task->members(task->dialect(), options_.poll_interval));
+        if (task->decided()) return;
+        tell(*task, [&](task_dialect dialect) { return task->members(dialect, options_.poll_interval); });
     });
 }
 

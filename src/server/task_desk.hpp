@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -86,7 +87,7 @@ private:
     void written(const std::shared_ptr<ended>& what, std::string_view error);
     void write_again();
     void wake_keeper_soon();
-    void tell(const live_task& task, const std::string& raw_members);
+    void tell(const live_task& task, const std::function<std::string(task_dialect)>& members);
     void check(const call& by) const;
     void count(const call& by);
     [[noreturn]] void throw_unknown(const call& by);

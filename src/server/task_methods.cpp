@@ -290,17 +290,22 @@ async<std::vector<std::string>> task_desk::known(std::vector<std::string> ids, c
     co_return found;
 }
 
+/// Those who listen hear of the end of what lives now, when it is written down. So of what lives they are told how it
+/// is, and of the rest what the store has: no end is told twice.
 async<void> task_desk::tell_all(std::vector<std::string> ids, call& call) {
-    for (const std::string& id : ids) {
-        std::string members;
-        if (const auto task = find(id, owner_of(call)); task && !task->decided()) {
-            members = task->members(task_dialect::extension, options_.poll_interval);
-        } else if (const auto record = co_await stored(*this, id, std::string(owner_of(call)))) {
-            if (!is_terminal(record->status)) continue;  // its end is on its way
-            members = detailed_members(*record, {}, options_.poll_interval);
+    std::vector<std::string> over;
+    for (std::string& id : ids) {
+        const auto task = find(id, owner_of(call));
+        if (!task) {
+            over.push_back(std::move(id));
+        } else if (!task->decided()) {
+            subscriptions::tell_task(call, task->members(task_dialect::extension, options_.poll_interval));
         }
+    }
+    for (const std::string& id : over) {
+        const auto record = co_await stored(*this, id, std::string(owner_of(call)));
         if (call.cancelled()) co_return;
-        if (!members.empty()) subscriptions::tell_task(call, members);
+        if (record) subscriptions::tell_task(call, detailed_members(*record, {}, options_.poll_interval));
     }
 }
 

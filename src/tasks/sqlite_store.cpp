@@ -30,6 +30,10 @@ public:
         const int result = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
         base_.reset(opened);
         if (result != SQLITE_OK) fail("cannot be opened");
+        // Said here: a lock on it fails in ways that tell nobody why.
+        if (sqlite3_db_readonly(opened, "main") == 1) {
+            throw task_store_error("the task store " + path_ + " cannot be written: it is read-only");
+        }
         sqlite3_extended_result_codes(opened, 1);
         // The lock first, and for as long as we live: whoever comes second must not take our tasks for dead ones. Every
         // commit is on the disk when it returns.

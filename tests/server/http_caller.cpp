@@ -35,8 +35,8 @@ http_headers http_caller::headers() const {
     if (!how_.token.empty()) all.emplace_back("Authorization", "Bearer " + how_.token);
     if (modern()) {
         all.emplace_back("MCP-Protocol-Version", to_string(speaks_));
-    } else if (!session_.empty()) {
-        all.emplace_back("Mcp-Session-Id", session_);
+    } else if (!session_.empty() || opened_) {
+        if (!session_.empty()) all.emplace_back("Mcp-Session-Id", session_);
         if (speaks_ >= revision::v2025_06_18) all.emplace_back("MCP-Protocol-Version", to_string(speaks_));
     }
     return all;
@@ -86,6 +86,7 @@ void http_caller::open() {
     ASSERT_TRUE(hello.message);
     EXPECT_EQ(hello.message->at("result").at("protocolVersion").as_string(), to_string(speaks_));
     session_ = hello.head.header("mcp-session-id").value_or("");
+    opened_ = true;
     EXPECT_EQ(tell(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"), 202);
 }
 

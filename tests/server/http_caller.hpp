@@ -84,6 +84,7 @@ private:
     revision speaks_;
     http_caller_options how_;
     std::string session_;
+    bool opened_ = false;  // with a session, or with a server that has none
 };
 
 /// With `--http 0` and these arguments.

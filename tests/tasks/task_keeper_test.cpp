@@ -52,7 +52,8 @@ class task_keeper_test : public testing::Test {
 protected:
     std::optional<task_record> found(const std::string& id) {
         std::promise<std::optional<task_record>> answer;
-        keeper->find(id, "o", [&](std::optional<task_record> task, std::string_view) { answer.set_value(std::move(task)); });
+        keeper->find(id, "o",
+                     [&](std::optional<task_record> task, std::string_view) { answer.set_value(std::move(task)); });
         return answer.get_future().get();
     }
 

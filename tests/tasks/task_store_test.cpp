@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/named_case.hpp"
+#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -21,22 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ids = std::vector<std::string>;
-
-class own_directory {
-public:
-    own_directory() {
-        std::string name = (std::filesystem::temp_directory_path() / "andon_tasks_XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no directory could be made");
-        path_ = name;
-    }
-    ~own_directory() { std::filesystem::remove_all(path_); }
-    own_directory(const own_directory&) = delete;
-    own_directory& operator=(const own_directory&) = delete;
-    [[nodiscard]] std::string file() const { return (path_ / "tasks.db").string(); }
-
-private:
-    std::filesystem::path path_;
-};
 
 constexpr task_time start{1'000'000ms};
 
@@ -244,7 +229,8 @@ TEST(sqlite_store, a_full_disk_is_an_error_that_changes_nothing) {
         task_record large = task("large");
         large.raw_result = std::string(1'000'000, 'x');
         say(to, refusal([&] { store->write(std::vector{task("b"), large}); }));
-        say(to, store->find("a", "o") && !store->find("b", "o") && !store->find("large", "o") ? ", as before, " : ", lost, ");
+        say(to, store->find("a", "o") && !store->find("b", "o") && !store->find("large", "o") ? ", as before, "
+                                                                                              : ", lost, ");
         say(to, refusal([&] { store->write(std::vector{task("c")}); }));
     });
     EXPECT_THAT(said, HasSubstr("the task store " + directory.file()));
