@@ -288,7 +288,7 @@ peer_step peer::on_notification(const envelope& message, const message_scope& sc
         const auto found = token && !token->is_string() ? outgoing_.find(token->number()) : outgoing_.end();
         if (found == outgoing_.end()) return unclaimed(message, "progress for no request of ours");
         step.what = next_step::progress;
-        step.context = found->second;
+        step.context = found->second.context;
         return step;
     }
     step.what = next_step::handle_notification;
@@ -300,11 +300,13 @@ peer_step peer::on_cancelled(const envelope& message, const message_scope& scope
     // DIR-2: under the modern revisions only a client cancels; but a server may end a subscription so (SUB-2).
     if (settings_.role == peer_role::client && state_ != state::legacy) {
         const auto found = id && !id->is_string() ? outgoing_.find(id->number()) : outgoing_.end();
-        if (found == outgoing_.end()) return ignored("a cancel from the server, which this revision does not have");
+        if (found == outgoing_.end() || !found->second.subscription) {
+            return ignored("a cancel from the server, which this revision does not have");
+        }
         peer_step step;
         step.what = next_step::ended_by_peer;
         step.message = &message;
-        step.context = found->second;
+        step.context = found->second.context;
         return step;
     }
     if (!id) return malformed("a cancel without a valid requestId");
@@ -489,13 +491,13 @@ peer_step peer::on_answer(const envelope& message, time_point now) {
     peer_step step;
     step.what = next_step::settle;
     step.message = &message;
-    step.context = found->second;
+    step.context = found->second.context;
     outgoing_.erase(found);
     return step;
 }
 
 std::string peer::start(std::int64_t id, outgoing request) {
-    outgoing_.insert_or_assign(id, request.context);
+    outgoing_.insert_or_assign(id, waited_for{request.context, request.method == "subscriptions/listen"});
     const bool modern = era_of(speaks_) == era::modern;
     if (modern || request.progress) {
         json::object merged = modern ? meta(speaks_) : json::object();

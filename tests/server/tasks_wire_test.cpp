@@ -22,7 +22,7 @@ constexpr const char* timestamp = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:
 class task_wire : public tasked {
 protected:
     static void expect_members_of_a_task(const json::object& task) {
-        EXPECT_THAT(string_in(task, "taskId"), MatchesRegex("[0-9a-f]{32}"));
+        EXPECT_THAT(string_in(task, "taskId"), MatchesRegex("[0-9a-f]{40}"));
         EXPECT_THAT(string_in(task, "createdAt"), MatchesRegex(timestamp));
         EXPECT_THAT(string_in(task, "lastUpdatedAt"), MatchesRegex(timestamp));
         EXPECT_EQ(task.at(extension() ? "ttlMs" : "ttl").as_int64(), 3'600'000);

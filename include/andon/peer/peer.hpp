@@ -68,7 +68,7 @@ enum class next_step : std::uint8_t {
     handle_notification,  ///< `message` has it
     settle,               ///< `message` answers the request of ours that `context` belongs to
     progress,             ///< `message` tells of the request of ours that `context` belongs to
-    ended_by_peer,        ///< `message` takes the request of ours back that `context` belongs to, if it is one of those
+    ended_by_peer,        ///< `message` ends the subscription of ours that `context` belongs to (SUB-2)
     established,          ///< the session can be used; `bytes`, if any, go to the peer first
     failed,               ///< it never will be: `note` says why
 };
@@ -194,7 +194,11 @@ private:
     json::object their_implementation_;
     std::string their_instructions_;
     std::string raw_server_meta_;
-    std::unordered_map<std::int64_t, void*> outgoing_;
+    struct waited_for {
+        void* context;
+        bool subscription;  // which the server may end
+    };
+    std::unordered_map<std::int64_t, waited_for> outgoing_;
     std::string id_storage_;
 };
 
