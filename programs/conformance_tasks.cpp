@@ -95,6 +95,7 @@ std::string name_in(const json::object& answer) {
 /// Asks first, as a call that is called again, and is a task from then on.
 async<std::string> ask_then_work(call& call) {
     const json::object answer = co_await call.async_elicit(for_a_name(), "user_name");
+    if (!accepted(answer)) co_return "not begun";
     co_await call.async_become_task();
     co_await call.async_sleep_for(std::chrono::milliseconds(200));
     co_return "done for " + name_in(answer);

@@ -264,6 +264,35 @@ TEST_P(call_made_task, a_client_that_does_not_want_tasks_gets_none) {
     EXPECT_THAT(started_.all(), ElementsAre(""));
 }
 
+TEST_P(call_made_task, becomes_one_when_its_handler_says_so_and_only_where_the_client_knows_tasks) {
+    const auto begin = [this](bool is_task, std::string_view id) {
+        EXPECT_EQ(is_task, !id.empty());
+        started_.add(is_task ? "task" : "call");
+    };
+    server_.tool({.name = "later", .task = task_use::optional, .task_on_demand = true}, [begin](call& call) {
+        EXPECT_EQ(call.task_id(), "");
+        const bool is_task = call.become_task();
+        begin(is_task, call.task_id());
+        EXPECT_EQ(call.become_task(), !call.task_id().empty());
+        return "done";
+    });
+    server_.tool({.name = "later_too", .task = task_use::optional, .task_on_demand = true},
+                 [begin](call& call) -> async<std::string> {
+                     const bool is_task = co_await call.async_become_task();
+                     begin(is_task, call.task_id());
+                     co_return "done";
+                 });
+    client_options without = options();
+    without.tasks = false;
+    auto knows = connected(server_, options());
+    auto knows_not = connected(server_, without);
+    for (const char* const tool : {"later", "later_too"}) {
+        EXPECT_EQ(text_of(knows.call_tool(tool).get()), "done");
+        EXPECT_EQ(text_of(knows_not.call_tool(tool).get()), "done");
+    }
+    EXPECT_THAT(started_.all(), ElementsAre("task", "call", "task", "call"));
+}
+
 // Servers that are not ours.
 
 class odd_server : public testing::TestWithParam<era_case> {

@@ -117,8 +117,8 @@ TEST_P(task_owners, TASK_5_ids_are_128_bits_and_differ) {
     for (int i = 0; i < 100; ++i) ids.push_back(client.create("task_echo", R"({"text":""})"));
     EXPECT_THAT(ids, Each(MatchesRegex("[0-9a-f]{40}")));
     EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), ids.size());
-    // Nothing that all of them share: each place has many digits.
-    for (std::size_t place = 0; place < 32; ++place) {
+    // Behind the time there is nothing that all of them share: each place has many digits.
+    for (std::size_t place = 8; place < 40; ++place) {
         std::set<char> seen;
         for (const std::string& each : ids) seen.insert(each[place]);
         EXPECT_GT(seen.size(), 4U) << "place " << place;
