@@ -12,16 +12,17 @@ names() {
 }
 
 written=$(mktemp)
-trap 'rm -f "$written"' EXIT
-awk -v names="$(names)" '
+listed=$(mktemp)
+trap 'rm -f "$written" "$listed"' EXIT
+names >"$listed"
+awk -v listed="$listed" '
     BEGIN {
-        count = split(names, name, "\n")
-        for (i = 1; i <= count; ++i) {
-            rest = name[i]
+        while ((getline name < listed) > 0) {
+            rest = name
             while (match(rest, /(MSG|DIR|RCV|SND|HTTP|TIME|TASK|SUB|REG)_[0-9]+/)) {
                 rule = substr(rest, RSTART, RLENGTH)
                 sub("_", "-", rule)
-                proof[rule] = proof[rule] "<br>`" name[i] "`"
+                proof[rule] = proof[rule] "<br>`" name "`"
                 rest = substr(rest, RSTART + RLENGTH)
             }
         }
