@@ -56,6 +56,7 @@ void call_state::born(const std::string& refusal) noexcept {
         return tasks.work_over(task_);
     }
     stage_.store(stage::born, std::memory_order_release);
+    task_->born = true;
     const task_record record = task_->record();
     std::optional<duration> most = entry_->limit;
     if (record.ttl && (!most || *record.ttl < *most)) most = *record.ttl;

@@ -97,6 +97,7 @@ public:
 
     /// Of 2025-11-25: who is told of its states.
     std::weak_ptr<conversation> told{};
+    std::atomic<bool> born = false;     // its client has it; before, it is nobody's
     std::atomic<bool> telling = false;  // of a change that is on its way
 
 private:

@@ -157,12 +157,12 @@ async<task_answer> task_desk::list(json::object params, call& call) {
     const std::size_t shown = std::min(here.found.size(), page_size);
     for (std::size_t i = 0; i < shown; ++i) {
         const auto live = find(here.found[i].id, here.owner);
-        if (!tasks.empty()) tasks += ',';
-        tasks +=
-            '{' +
-            (live && !live->decided() ? live->members(task_dialect::requested, options_.poll_interval)
-                                      : task_members(here.found[i], task_dialect::requested, options_.poll_interval)) +
-            '}';
+        const bool works = live && !live->decided();
+        if (works && !live->born) continue;  // it may yet be cancelled with its call
+        tasks += (tasks.empty() ? "{" : ",{") +
+                 (works ? live->members(task_dialect::requested, options_.poll_interval)
+                        : task_members(here.found[i], task_dialect::requested, options_.poll_interval)) +
+                 '}';
     }
     task_answer answer{.raw_members = R"("tasks":[)" + tasks + ']'};
     if (here.found.size() > shown) {

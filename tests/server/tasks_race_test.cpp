@@ -82,7 +82,10 @@ TEST_P(task_races, TASK_1_TASK_2_TASK_3_a_cancel_against_the_completion) {
         const std::string key = "k" + std::to_string(i);
         // On the loop's thread, and on a worker.
         const std::string tool = coin() ? "task_wait" : "task_spin";
-        const std::string task = client.create(tool, with_key(key, R"("ms":)" + std::to_string(up_to(2))));
+        const bool never_completes = i % 10 == 0;
+        const unsigned ms = never_completes ? 600'000 : up_to(2);
+        const std::string task = client.create(tool, with_key(key, R"("ms":)" + std::to_string(ms)));
+        if (i % 10 == 1) client.until_status(task, "completed");
         pause_up_to(2'500);
         const std::string status = end_of(task, client.cancel(task));
         (status == "cancelled" ? cancelled : completed) += 1;
@@ -141,6 +144,7 @@ TEST_P(task_races, TASK_3_TASK_6_a_cancel_against_the_answer_to_a_question) {
             client.reply(asked, R"("result":)" + said("yes"));
         }
         if (answer_first) {
+            if (i % 10 == 1) client.until_status(task, "completed");
             pause_up_to(300);
             send_cancel();
         }
@@ -175,7 +179,8 @@ TEST_P(expiry_races, TASK_1_TASK_2_a_cancel_against_the_end_of_its_time) {
         const std::string key = "k" + std::to_string(i);
         const auto made = std::chrono::steady_clock::now();
         const std::string task = client.create("task_park", with_key(key));
-        const auto moment = made + std::chrono::microseconds(4'000 + random() % 10'000);
+        if (i % 10 == 0) server->mark("cancel", key);  // its time is over for certain
+        const auto moment = made + std::chrono::microseconds(i % 10 == 1 ? 0 : 4'000 + random() % 10'000);
         while (std::chrono::steady_clock::now() < moment) {
         }
         const json::object answer = client.cancel(task);
