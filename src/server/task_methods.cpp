@@ -156,13 +156,19 @@ async<task_answer> task_desk::list(json::object params, call& call) {
     std::string tasks;
     const std::size_t shown = std::min(here.found.size(), page_size);
     for (std::size_t i = 0; i < shown; ++i) {
-        const auto live = find(here.found[i].id, here.owner);
-        const bool works = live && !live->decided();
-        if (works && !live->born) continue;  // it may yet be cancelled with its call
-        tasks += (tasks.empty() ? "{" : ",{") +
-                 (works ? live->members(task_dialect::requested, options_.poll_interval)
-                        : task_members(here.found[i], task_dialect::requested, options_.poll_interval)) +
-                 '}';
+        task_record& record = here.found[i];
+        const auto live = find(record.id, here.owner);
+        std::string members;
+        if (live && !live->decided()) {
+            if (!live->born) continue;  // it may yet be cancelled with its call
+            members = live->members(task_dialect::requested, options_.poll_interval);
+        } else {
+            if (!is_terminal(record.status)) {  // it has ended since the store was asked
+                if (auto now = co_await stored(*this, record.id, here.owner)) record = std::move(*now);
+            }
+            members = task_members(record, task_dialect::requested, options_.poll_interval);
+        }
+        tasks += (tasks.empty() ? "{" : ",{") + members + '}';
     }
     task_answer answer{.raw_members = R"("tasks":[)" + tasks + ']'};
     if (here.found.size() > shown) {
