@@ -156,10 +156,9 @@ TEST(examples, http_client) {
 
 process_tree run(std::vector<std::string> argv, bool watch_errors = false) {
     argv.front() = std::string(ANDON_EXAMPLES) + '/' + argv.front();
-    return process_tree::start({.argv = std::move(argv)},
-                               {.in = stdio::null,
-                                .out = watch_errors ? stdio::null : stdio::pipe,
-                                .err = watch_errors ? stdio::pipe : stdio::inherit});
+    return process_tree::start({.argv = std::move(argv)}, {.in = stdio::null,
+                                                           .out = watch_errors ? stdio::null : stdio::pipe,
+                                                           .err = watch_errors ? stdio::pipe : stdio::inherit});
 }
 
 TEST(examples, tasks_survive_a_restart) {

@@ -54,8 +54,7 @@ std::string script_runner::describe(peer_step step) {
         case next_step::handle_notification: return "notification " + std::string(step.message->method);
         case next_step::settle: return "settle " + std::to_string(*static_cast<std::int64_t*>(step.context));
         case next_step::progress: return "progress of " + std::to_string(*static_cast<std::int64_t*>(step.context));
-        case next_step::ended_by_peer:
-            return "taken back " + std::to_string(*static_cast<std::int64_t*>(step.context));
+        case next_step::ended_by_peer: return "taken back " + std::to_string(*static_cast<std::int64_t*>(step.context));
         case next_step::established: return step.bytes.empty() ? "established" : "established, send " + step.bytes;
         case next_step::failed: return "failed: " + step.note;
     }

@@ -58,6 +58,39 @@ TEST_F(told_of_changes, before_anybody_is_there_to_hear_of_it) {
     EXPECT_TRUE(client().notifications(updated).empty());
 }
 
+TEST_F(told_of_changes, SUB_2_a_reader_that_is_too_slow_is_told_so_by_the_end) {
+    what.resource({.uri = "notes://1", .name = "notes"}, nothing);
+    const int id = listen({{"resourceSubscriptions", json::array{"notes://1"}}});
+    const int other = listen({{"resourceSubscriptions", json::array{"notes://2"}}});
+    client().notification(acknowledged);
+    client().notification(acknowledged);
+    ASSERT_EQ(what.requests().size(), 2U);
+    // Nobody reads. It ends as soon as something was lost.
+    for (int i = 0; i < 1'000'000 && what.requests().size() == 2; ++i) what.resource_changed("notes://1");
+    ASSERT_EQ(what.requests().size(), 1U);
+    EXPECT_THAT(json::serialize(client().notification("notifications/cancelled")), HasSubstr("too slow"));
+    EXPECT_EQ(client().answer(id).at("result").at("resultType").as_string(), "complete");
+    // What others listen to goes on.
+    what.resource_changed("notes://2");
+    for (;;) {
+        if (client().notification(updated).at("uri").as_string() == "notes://2") break;
+    }
+    EXPECT_NE(id, other);
+}
+
+TEST_F(told_of_changes, a_subscription_names_so_many_and_no_more) {
+    what.resource({.uri = "notes://1", .name = "notes"}, nothing);
+    json::array uris(10'000, "a:b");
+    listen({{"resourceSubscriptions", uris}});
+    client().notification(acknowledged);
+    uris.emplace_back("a:c");
+    const json::object refused = client().answer(listen({{"resourceSubscriptions", std::move(uris)}}));
+    EXPECT_EQ(refused.at("error").at("code"), error_code::invalid_params);
+    EXPECT_THAT(json::serialize(refused.at("error").at("message")), HasSubstr("more than 10000"));
+    const json::object tasks = client().answer(listen({{"taskIds", json::array(1'001, "t")}}));
+    EXPECT_EQ(tasks.at("error").at("code"), error_code::invalid_params);
+}
+
 TEST_F(told_of_changes, SUB_2_an_operators_stop_completes_the_request) {
     const int id = listen({{"toolsListChanged", true}});
     client().notification(acknowledged);
