@@ -62,8 +62,7 @@ bool pending_state::settle(call_outcome outcome) {
         go_on = std::move(then_);
     }
     settled_.notify_all();
-    created_.store(true, std::memory_order_release);
-    created_.notify_all();
+    created();
     if (go_on) session_->talk().post(std::move(go_on));
     return true;
 }
@@ -205,6 +204,10 @@ void pending_state::run_as_task(follow_options options) {
 
 void pending_state::start_following(std::string id) {
     report({.id = id});
+    if (!session_->talk().begin_own_work("following a task", {})) {  // there is no loop any more
+        settle(given_up(cancel_cause::disconnect, "the client was closed"));
+        return;
+    }
     session_->talk().post([self = shared_from_this(), id = std::move(id)] {
         self->follow({{"taskId", id}}, std::nullopt);
     });
@@ -217,37 +220,44 @@ void pending_state::follow(const json::object& task, std::optional<std::int64_t>
         options.timeout = options_.timeout;
         options.max_timeout = give_up_at_ - now();
     }
+    // Once it is over, or its handle gone, nothing of the user's is called any more.
     options.on_status = [self = weak_from_this(), told = options.on_status](const task_report& report) {
-        if (const auto there = self.lock()) there->report(report);
+        const auto there = self.lock();
+        if (!there || there->settled()) return;
+        there->report(report);
         if (told) told(report);
     };
-    if (request && options.on_progress) session_->talk().on_progress_of(*request, options.on_progress);
+    if (options.on_progress) {
+        options.on_progress = [self = weak_from_this(), told = options.on_progress](const progress_update& update) {
+            const auto there = self.lock();
+            if (there && !there->settled()) told(update);
+        };
+    }
     const task_report known = task_following::report_from(task);
     std::shared_ptr<task_following> following;
+    std::string orphan;
     {
         const std::lock_guard lock(mutex_);
-        // A cancel that came too late for the call came in time for the task.
-        if (settled() || cancel_wanted_) {
-            if (cancel_wanted_ && report_.id.empty()) session_->cancel_task(known.id);
-        } else {
-            following = std::make_shared<task_following>(session_, std::move(options), !as_task_,
-                                                         [self = shared_from_this(), request](call_outcome outcome) {
-                                                             if (request) self->forget_progress_of(*request);
-                                                             self->settle(std::move(outcome));
-                                                         });
+        if (!settled() && !cancel_wanted_) {
+            following = std::make_shared<task_following>(
+                session_, std::move(options),
+                task_following::circumstances{.ends_with_us = !as_task_, .request = request},
+                [self = shared_from_this()](call_outcome outcome) { self->settle(std::move(outcome)); });
             following_ = following;
+        } else if (cancel_wanted_ && report_.id.empty()) {
+            orphan = known.id;  // a cancel that came too late for the call came in time for the task
         }
+        report_ = known;
     }
-    report(known);
-    if (!following) {
-        settle(cancel_wanted_.value_or(given_up(cancel_cause::peer, {})));
-        return;
-    }
-    following->begin(task);
+    created();
+    if (following) return following->begin(task);
+    if (!orphan.empty()) session_->cancel_task(orphan);
+    settle(given_up(cancel_cause::peer, {}));  // unless the cancel did
 }
 
-void pending_state::forget_progress_of(std::int64_t request) {
-    session_->talk().post([session = session_, request] { session->talk().on_progress_of(request, {}); });
+void pending_state::created() {
+    created_.store(true, std::memory_order_release);
+    created_.notify_all();
 }
 
 void pending_state::report(const task_report& report) {
@@ -255,8 +265,7 @@ void pending_state::report(const task_report& report) {
         const std::lock_guard lock(mutex_);
         report_ = report;
     }
-    created_.store(true, std::memory_order_release);
-    created_.notify_all();
+    created();
 }
 
 task_report pending_state::report() const {
@@ -265,11 +274,6 @@ task_report pending_state::report() const {
 }
 
 void pending_state::wait_until_created() const { created_.wait(false, std::memory_order_acquire); }
-
-bool pending_state::is_followed() const {
-    const std::lock_guard lock(mutex_);
-    return following_ != nullptr;
-}
 
 void pending_state::let_go() {
     std::shared_ptr<task_following> following;

@@ -47,7 +47,6 @@ public:
     [[nodiscard]] task_report report() const;
     /// Until there is a task, or an answer. Not on the loop's thread.
     void wait_until_created() const;
-    [[nodiscard]] bool is_followed() const;
     /// Without touching the task.
     void let_go();
 
@@ -58,7 +57,7 @@ private:
     void next_round(json::object answers, const std::optional<json::value>& request_state);
     [[nodiscard]] bool knows_tasks(const revision_policy& rules) const noexcept;
     void follow(const json::object& task, std::optional<std::int64_t> request);
-    void forget_progress_of(std::int64_t request);
+    void created();
     void report(const task_report& report);
     bool settle(call_outcome outcome);
 

@@ -8,7 +8,7 @@ namespace andon {
 
 pending_task::~pending_task() {
     if (!state_ || state_->settled()) return;
-    if (state_->is_followed()) {
+    if (!state_->report().id.empty()) {
         state_->let_go();
     } else {
         state_->cancel(cancel_cause::peer, "nobody waits for it any more");

@@ -61,6 +61,7 @@ subscription_state::subscription_state(std::shared_ptr<client_session> in, subsc
       filter_(std::move(what)),
       options_(std::move(how)),
       uris_(filter_.uris.begin(), filter_.uris.end()),
+      tasks_(filter_.tasks.begin(), filter_.tasks.end()),
       pause_timer_(session_->loop()),
       pause_(options_.first_pause) {}
 
@@ -69,6 +70,11 @@ bool subscription_state::modern() const noexcept { return policy_of(session_->se
 // What its handle asks.
 
 void subscription_state::start() {
+    if (!session_->talk().begin_own_work("a subscription", {})) {  // there is no loop any more
+        const std::lock_guard lock(mutex_);
+        over_ = subscription_end{by::connection, false, "the client was closed"};
+        return;
+    }
     session_->talk().post([self = shared_from_this()] { self->begin(); });
 }
 
@@ -163,7 +169,7 @@ void subscription_state::subscribe() {
 
 void subscription_state::listening(json::object agreed) {
     is_listening_ = true;
-    pause_ = options_.first_pause;
+    listening_since_ = now();
     {
         const std::lock_guard lock(mutex_);
         agreed_ = agreed;
@@ -176,7 +182,10 @@ bool subscription_state::wanted(std::string_view method, const json::object& par
     if (method == "notifications/tools/list_changed") return filter_.tools;
     if (method == "notifications/prompts/list_changed") return filter_.prompts;
     if (method == "notifications/resources/list_changed") return filter_.resources;
-    if (method == "notifications/tasks") return modern() && !filter_.tasks.empty();
+    if (method == "notifications/tasks") {
+        const json::value* const id = params.if_contains("taskId");
+        return id != nullptr && id->is_string() && tasks_.contains(std::string(id->get_string()));
+    }
     if (method != "notifications/resources/updated") return false;
     const json::value* const uri = params.if_contains("uri");
     return uri != nullptr && uri->is_string() && uris_.contains(std::string(uri->get_string()));
@@ -209,6 +218,8 @@ void subscription_state::tell(std::string_view method, const json::object& param
 
 void subscription_state::ended(subscription_end how) {
     if (done()) return;
+    // One that lasted was well; one that ends again and again is not asked for in ever the same haste.
+    if (is_listening_ && now() - listening_since_ > 10 * pause_) pause_ = options_.first_pause;
     is_listening_ = false;
     asked_.clear();
     session_->remove(std::exchange(id_, 0));

@@ -68,8 +68,10 @@ private:
     const subscription_filter filter_;
     const subscription_options options_;
     const std::unordered_set<std::string> uris_;
+    const std::unordered_set<std::string> tasks_;
     event_loop::timer pause_timer_;
     duration pause_;
+    time_point listening_since_{};
     std::vector<std::shared_ptr<outgoing_call>> asked_;
     std::int64_t id_ = 0;
     std::size_t unanswered_ = 0;

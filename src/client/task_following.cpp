@@ -43,11 +43,11 @@ call_outcome cancelled_there(const task_report& report) {
 
 }  // namespace
 
-task_following::task_following(std::shared_ptr<client_session> in, follow_options options, bool ends_with_us,
+task_following::task_following(std::shared_ptr<client_session> in, follow_options options, circumstances where,
                                std::function<void(call_outcome)> over)
     : session_(std::move(in)),
       options_(std::move(options)),
-      ends_with_us_(ends_with_us),
+      where_(where),
       over_(std::move(over)),
       timer_(session_->loop()) {}
 
@@ -91,6 +91,7 @@ void task_following::begin(const json::object& task) {
     work_ = std::move(work.request);
     token_ = work_.token();
     callback_.emplace(token_, cancelled{this});
+    if (where_.request && options_.on_progress) session_->talk().on_progress_of(*where_.request, options_.on_progress);
     if (!task.contains("status")) {
         report_.id = string_at(task, "taskId");
         return look();
@@ -102,7 +103,7 @@ void task_following::begin(const json::object& task) {
 /// Its time is over, the session has ended, or an operator stopped it: the task is stopped too, where that can be.
 void task_following::on_cancel() noexcept {
     over_(given_up(token_.cause(), token_.why().text()));
-    if (ends_with_us_ && token_.cause() == cancel_cause::shutdown) {
+    if (where_.ends_with_us && token_.cause() == cancel_cause::shutdown) {
         return session_->talk().last_words("tasks/cancel", {{"taskId", report_.id}});
     }
     if (const auto self = weak_from_this().lock()) {
@@ -114,6 +115,7 @@ void task_following::on_cancel() noexcept {
 }
 
 void task_following::leave() {
+    if (where_.request) session_->talk().on_progress_of(*where_.request, {});
     timer_.clear();
     callback_.reset();
     work_.finish(now());

@@ -28,8 +28,11 @@ namespace andon::detail {
 class task_following : public std::enable_shared_from_this<task_following> {
 public:
     /// `over` is called once, on any thread, unless it was stopped.
-    /// `ends_with_us`: when this client leaves, the task is cancelled.
-    task_following(std::shared_ptr<client_session> in, follow_options options, bool ends_with_us,
+    struct circumstances {
+        bool ends_with_us;                      // when this client leaves, the task is cancelled
+        std::optional<std::int64_t> request{};  // that it came of, if that was ours
+    };
+    task_following(std::shared_ptr<client_session> in, follow_options options, circumstances where,
                    std::function<void(call_outcome)> over);
     task_following(const task_following&) = delete;
     task_following& operator=(const task_following&) = delete;
@@ -65,7 +68,7 @@ private:
 
     std::shared_ptr<client_session> session_;
     follow_options options_;
-    bool ends_with_us_;
+    circumstances where_;
     std::function<void(call_outcome)> over_;
     task_report report_;
     std::chrono::milliseconds interval_{250};  // until the server has named its own

@@ -268,6 +268,7 @@ void call_state::fail(const std::exception_ptr& failure) noexcept {
     try {
         std::rethrow_exception(failure);
     } catch (const input_needed&) {
+        if (is_task()) return fail_task({error_code::internal_error, "the tool asked in a way that a task cannot"});
         line = input_required();
     } catch (...) {
         const failed how = failed_with(failure);

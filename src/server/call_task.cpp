@@ -65,7 +65,8 @@ void call_state::born(const std::string& refusal) noexcept {
 }
 
 void call_state::become_task(std::function<void()> then) {
-    if (task_ && stage_.load(std::memory_order_acquire) == stage::call) return write_task(std::move(then));
+    stage expected = stage::call;
+    if (task_ && stage_.compare_exchange_strong(expected, stage::being_written)) return write_task(std::move(then));
     then();
 }
 

@@ -205,9 +205,7 @@ void http_front::on_request(http_connection& from, http_request request) {
 }
 
 std::optional<http_front::counted> http_front::count_in(passing& one, std::size_t requests) {
-    counted it{.client = one.principal.empty() ? one.from.address() : "principal " + one.principal,
-               .bytes = one.request.body.size(),
-               .requests = requests};
+    counted it{.client = counts_for(one), .bytes = one.request.body.size(), .requests = requests};
     load& all = clients_[it.client];
     if (all.requests + it.requests > options_.limits.per_client ||
         all.bytes + it.bytes > facilities_->options.most_bytes) {
@@ -219,6 +217,10 @@ std::optional<http_front::counted> http_front::count_in(passing& one, std::size_
     all.requests += it.requests;
     all.bytes += it.bytes;
     return it;
+}
+
+std::string http_front::counts_for(const passing& one) {
+    return one.principal.empty() ? one.from.address() : "principal " + one.principal;
 }
 
 void http_front::count_out(const counted& one) {
@@ -322,7 +324,8 @@ void http_front::post_modern(passing& one, const envelope& message) {
     stream->attach(one.from);
     stateless_->talk().receive(message, {.scope = {.in = &one.from.scope(facilities_->around->table)},
                                          .reply = stream,
-                                         .owner = owner_of(one.principal)});
+                                         .owner = owner_of(one.principal),
+                                         .counts_for = counts_for(one)});
 }
 
 std::optional<revision> http_front::legacy_version(passing& one) {
@@ -389,6 +392,8 @@ void http_front::begin_session(passing& one, const envelope& message) {
 void http_front::end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why) {
     sessions_.erase(session->id());
     session->talk().close(cause, why);
+    // Nobody else can reach its tasks.
+    if (session->principal().empty()) facilities_->tasks.owner_gone(owner_of({}, session.get()), why);
     session->end();
     facilities_->around->loop.post([kept = std::move(session)] {});  // it may be inside its own timer that we are
 }
@@ -409,7 +414,9 @@ void http_front::post_in_session(passing& one, const std::shared_ptr<http_sessio
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
     if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
-    talk.receive(message, {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get())});
+    talk.receive(
+        message,
+        {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get()), .counts_for = counts_for(one)});
 }
 
 void http_front::post_batch(passing& one) {
@@ -433,7 +440,8 @@ void http_front::post_batch(passing& one) {
     if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
     session->talk().talk().receive_batch(
-        one.request.body, {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get())});
+        one.request.body,
+        {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get()), .counts_for = counts_for(one)});
 }
 
 /// Without sessions: a cancel finds its request by the principal, who must have one of that id and no more (HTTP-4).
@@ -471,9 +479,10 @@ void http_front::post_alone(passing& one, const envelope& message, revision spea
     });
     if (options_.abandon_after) stream->cancel_when_abandoned(*options_.abandon_after);
     stream->attach(one.from);
-    stateless_->talk().receive(
-        message,
-        {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream, .owner = owner_of(one.principal)});
+    stateless_->talk().receive(message, {.scope = {.in = stream->scope(), .speaks = speaks},
+                                         .reply = stream,
+                                         .owner = owner_of(one.principal),
+                                         .counts_for = counts_for(one)});
 }
 
 // GET and DELETE: only legacy sessions have them.

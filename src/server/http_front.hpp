@@ -83,6 +83,8 @@ private:
     [[nodiscard]] std::optional<revision> legacy_version(passing& one);
     /// Nothing: its client has too much in flight, and was told so.
     [[nodiscard]] std::optional<counted> count_in(passing& one, std::size_t requests = 1);
+    /// Whose limits a request counts against: the principal's, or the address's.
+    [[nodiscard]] static std::string counts_for(const passing& one);
     void count_out(const counted& one);
     void written(const http_connection* from);
     void all_written();

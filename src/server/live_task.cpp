@@ -4,10 +4,12 @@
 
 namespace andon::detail {
 
-live_task::live_task(event_loop& loop, task_record created, task_dialect dialect, active_request request)
+live_task::live_task(event_loop& loop, task_record created, task_dialect dialect, active_request request,
+                     std::string counts_for)
     : loop_(&loop),
       id_(created.id),
       owner_(created.owner),
+      counts_for_(std::move(counts_for)),
       dialect_(dialect),
       request_(std::move(request)),
       token_(request_.token()),
@@ -149,26 +151,14 @@ bool live_task::answer(std::string_view name, json::object answer) { return sett
 
 bool live_task::refuse(std::string_view name, const rpc_error& error) { return settle(name, error); }
 
-std::vector<std::pair<std::string, task_question>> live_task::hand_out(session_id to) {
-    std::vector<std::pair<std::string, task_question>> out;
+std::vector<std::pair<std::string, task_question>> live_task::questions() const {
     const std::lock_guard lock(mutex_);
-    for (auto& [name, question] : questions_) {
-        if (question.with.insert(to).second) out.emplace_back(name, question);
-    }
-    return out;
+    return {questions_.begin(), questions_.end()};
 }
 
 bool live_task::asks(std::string_view name) const {
     const std::lock_guard lock(mutex_);
     return questions_.contains(name);
-}
-
-void live_task::hand_back(std::string_view name, session_id from) {
-    const std::lock_guard lock(mutex_);
-    const auto found = questions_.find(name);
-    if (found == questions_.end()) return;
-    found->second.with.erase(from);
-    changed();
 }
 
 std::uint64_t live_task::changes() const {

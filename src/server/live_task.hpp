@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,7 +26,6 @@ namespace andon::detail {
 struct task_question {
     std::string method;
     json::object params;
-    std::set<session_id> with{};  // 2025-11-25: the sessions that were asked
 };
 
 /// How the work ended, in the words of the protocol.
@@ -42,12 +40,15 @@ struct task_end {
 /// that of any other: whoever has won there calls decide(). From any thread.
 class live_task {
 public:
-    live_task(event_loop& loop, task_record created, task_dialect dialect, active_request request);
+    live_task(event_loop& loop, task_record created, task_dialect dialect, active_request request,
+              std::string counts_for);
     live_task(const live_task&) = delete;
     live_task& operator=(const live_task&) = delete;
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
+    /// Whose limits it counts against.
+    [[nodiscard]] const std::string& counts_for() const noexcept { return counts_for_; }
     [[nodiscard]] task_dialect dialect() const noexcept { return dialect_; }
     /// Ended by whoever does the work, when it is over.
     [[nodiscard]] active_request& request() noexcept { return request_; }
@@ -82,10 +83,7 @@ public:
     bool answer(std::string_view name, json::object answer);
     bool refuse(std::string_view name, const rpc_error& error);
     [[nodiscard]] bool asks(std::string_view name) const;
-    /// Those that this session was not asked yet; it then was.
-    [[nodiscard]] std::vector<std::pair<std::string, task_question>> hand_out(session_id to);
-    /// It could not get it answered.
-    void hand_back(std::string_view name, session_id from);
+    [[nodiscard]] std::vector<std::pair<std::string, task_question>> questions() const;
 
     // To go on when something changed.
 
@@ -111,6 +109,7 @@ private:
     event_loop* const loop_;
     const std::string id_;
     const std::string owner_;
+    const std::string counts_for_;
     const task_dialect dialect_;
     active_request request_;
     const cancel_token token_;

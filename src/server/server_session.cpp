@@ -434,6 +434,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
         if (how.may_be_task) {
             task = facilities_->tasks.prepare(
                 {.owner = request.owner,
+                 .counts_for = request.counts_for,
                  .label = entry->name,
                  .dialect = policy.task_requests ? task_dialect::requested : task_dialect::extension,
                  .ttl = how.ttl,

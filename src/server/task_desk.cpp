@@ -79,31 +79,37 @@ std::shared_ptr<live_task> task_desk::prepare(wish what) {
     auto begun = around_->table.begin(*scope_, direction::incoming, std::string_view(record.id), now(),
                                       {.label = record.label, .peer_may_cancel = !what.uncancellable});
     if (!begun) throw rpc_error(error_code::internal_error, std::string(to_string(begun.refusal)));
-    return std::make_shared<live_task>(around_->loop, std::move(record), what.dialect, std::move(begun.request));
+    return std::make_shared<live_task>(around_->loop, std::move(record), what.dialect, std::move(begun.request),
+                                       std::move(what.counts_for));
 }
 
 std::string task_desk::refusal_of(const live_task& task) const {
     if (left_) return "the server is leaving";
-    if (working_ >= options_.live) return "this server works on as many tasks as it may: try again later";
-    const auto found = working_by_owner_.find(task.owner());
-    if (found != working_by_owner_.end() && found->second >= options_.live_per_owner) {
+    if (all_working_ >= options_.live) return "this server works on as many tasks as it may: try again later";
+    const auto found = working_.find(task.counts_for());
+    if (found != working_.end() && found->second >= options_.live_per_owner) {
         return "too many of your tasks are being worked on: wait for some to end, or cancel them";
     }
-    if (keeper_->kept() >= options_.kept) return "this server keeps as many tasks as it may: try again later";
+    if (keeper_->kept() + being_created_ >= options_.kept) {
+        return "this server keeps as many tasks as it may: try again later";
+    }
     return {};
 }
 
 void task_desk::create(const std::shared_ptr<live_task>& task, std::function<void(std::string refusal)> then) {
     around_->loop.post([this, task, then = std::move(then)]() mutable {
         if (std::string refusal = refusal_of(*task); !refusal.empty()) return then(std::move(refusal));
-        ++working_;
-        ++working_by_owner_[task->owner()];
+        ++all_working_;
+        ++working_[task->counts_for()];
+        ++being_created_;
         live_.emplace(task->id(), task);
+        live_by_owner_[task->owner()].insert(task.get());
         keeper_->create(task->record(), [this, task, then = std::move(then)](std::string_view error) mutable {
             around_->loop.post([this, task, error = std::string(error), then = std::move(then)]() mutable {
+                --being_created_;
                 if (!error.empty()) {
                     around_->log(log_level::error, "a task could not be written down: " + visible_text(error, 256));
-                    live_.erase(task->id());
+                    forget_live(*task);
                     work_over(task);
                 }
                 then(std::move(error));
@@ -112,11 +118,28 @@ void task_desk::create(const std::shared_ptr<live_task>& task, std::function<voi
     });
 }
 
+void task_desk::forget_live(const live_task& task) {
+    const auto all = live_by_owner_.find(task.owner());
+    if (all != live_by_owner_.end()) {
+        all->second.erase(const_cast<live_task*>(&task));
+        if (all->second.empty()) live_by_owner_.erase(all);
+    }
+    live_.erase(task.id());
+}
+
+void task_desk::owner_gone(const std::string& owner, std::string_view why) {
+    const auto all = live_by_owner_.find(owner);
+    if (all == live_by_owner_.end()) return;
+    std::vector<cancel_token> tokens;
+    for (const live_task* const each : all->second) tokens.push_back(each->token());
+    for (const cancel_token& each : tokens) each.state()->cancel(cancel_cause::disconnect, why, now());
+}
+
 void task_desk::work_over(const std::shared_ptr<live_task>& task) {
-    around_->loop.post([this, owner = task->owner()] {
-        --working_;
-        const auto found = working_by_owner_.find(owner);
-        if (--found->second == 0) working_by_owner_.erase(found);
+    around_->loop.post([this, task] {
+        --all_working_;
+        const auto found = working_.find(task->counts_for());
+        if (--found->second == 0) working_.erase(found);
     });
 }
 
@@ -155,7 +178,7 @@ void task_desk::wake_keeper_soon() {
 void task_desk::written(const std::shared_ptr<ended>& what, std::string_view error) {
     if (error.empty()) {
         // From here on the store has it.
-        live_.erase(what->task->id());
+        forget_live(*what->task);
         return tell(*what->task, [&](task_dialect dialect) {
             return dialect == task_dialect::requested ? task_members(what->record, dialect, options_.poll_interval)
                                                       : detailed_members(what->record, {}, options_.poll_interval);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "andon/server/tasks.hpp"
@@ -51,6 +52,8 @@ public:
     [[nodiscard]] std::shared_ptr<const handler_entry> method(std::string_view name, const revision_policy& policy);
     /// The server is leaving: everything is told, and nothing new begins.
     void leave(std::string_view why);
+    /// Nobody can reach that owner's tasks any more: those that work are stopped.
+    void owner_gone(const std::string& owner, std::string_view why);
     /// What a subscription may hear of: those of the ids that are the owner's.
     [[nodiscard]] async<std::vector<std::string>> known(std::vector<std::string> ids, call& call);
     /// Tells a subscription how its tasks are now.
@@ -60,6 +63,7 @@ public:
 
     struct wish {
         std::string owner;
+        std::string counts_for;
         std::string label;
         task_dialect dialect = task_dialect::extension;
         std::optional<std::chrono::milliseconds> ttl{};
@@ -82,6 +86,7 @@ private:
     class stored;
     class handed_over;
 
+    void forget_live(const live_task& task);
     [[nodiscard]] std::string refusal_of(const live_task& task) const;
     [[nodiscard]] std::shared_ptr<live_task> find(std::string_view id, std::string_view owner) const;
     void write(std::shared_ptr<ended> what);
@@ -113,8 +118,10 @@ private:
 
     // The loop's.
     std::unordered_map<std::string, std::shared_ptr<live_task>> live_;
-    std::unordered_map<std::string, std::size_t> working_by_owner_;
-    std::size_t working_ = 0;
+    std::unordered_map<std::string, std::unordered_set<live_task*>> live_by_owner_;
+    std::unordered_map<std::string, std::size_t> working_;  // by whose limits they count against
+    std::size_t all_working_ = 0;
+    std::size_t being_created_ = 0;
     rate_limit asking_;
     std::vector<std::shared_ptr<ended>> unwritten_;
     event_loop::timer again_;

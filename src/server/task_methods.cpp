@@ -84,7 +84,7 @@ void task_desk::check(const call& by) const {
 }
 
 void task_desk::count(const call& by) {
-    if (asking_.take(owner_of(by), now())) return;
+    if (asking_.take(by.state_->incoming().counts_for, now())) return;
     throw rpc_error(error_code::internal_error, "too much is asked about tasks: try again later");
 }
 
@@ -157,6 +157,7 @@ async<task_answer> task_desk::list(json::object params, call& call) {
     const std::size_t shown = std::min(here.found.size(), page_size);
     for (std::size_t i = 0; i < shown; ++i) {
         task_record& record = here.found[i];
+        if (const auto ends = record.expires(); ends && *ends <= task_now()) continue;
         const auto live = find(record.id, here.owner);
         std::string members;
         if (live && !live->decided()) {
@@ -165,6 +166,7 @@ async<task_answer> task_desk::list(json::object params, call& call) {
         } else {
             if (!is_terminal(record.status)) {  // it has ended since the store was asked
                 if (auto now = co_await stored(*this, record.id, here.owner)) record = std::move(*now);
+                if (!is_terminal(record.status)) record.status_message = "its end could not be written down yet";
             }
             members = task_members(record, task_dialect::requested, options_.poll_interval);
         }
@@ -227,21 +229,24 @@ async<task_answer> task_desk::cancel(json::object params, call& call) {
     co_return task_answer{.raw_members = task_members(record, task_dialect::requested, options_.poll_interval)};
 }
 
-/// What a task asks one client that waits for its result (2025-11-25). Every session that waits is asked, because one
-/// that is gone cannot be told from one that thinks; the first answer counts, and the others are taken back.
+/// What a task asks one client that waits for its result (2025-11-25). Everyone who waits is asked, because one that is
+/// gone cannot be told from one that thinks; the first answer counts, and the others are taken back.
 class task_desk::handed_over {
 public:
     handed_over(std::shared_ptr<live_task> task, call_state& to) : task_(std::move(task)), to_(to) {}
     handed_over(const handed_over&) = delete;
     handed_over& operator=(const handed_over&) = delete;
 
-    void look() {
-        std::erase_if(asked_, [this](const auto& each) {
+    /// Asks what is new, and takes back what is not asked any more. Whether there was any of that.
+    bool look() {
+        const std::size_t taken_back = std::erase_if(asked_, [this](const auto& each) {
             if (task_->asks(each.first)) return false;
-            each.second->cancel(cancel_cause::parent, "it was answered, or is not asked any more");
-            return true;
+            return each.second->cancel(cancel_cause::parent, "it was answered, or is not asked any more") || true;
         });
-        for (auto& [name, question] : task_->hand_out(to_.talk().id())) ask(name, std::move(question));
+        for (auto& [name, question] : task_->questions()) {
+            if (!asked_.contains(name)) ask(name, std::move(question));
+        }
+        return taken_back > 0;
     }
 
 private:
@@ -251,8 +256,8 @@ private:
                                                .params = std::move(question.params),
                                                .progress_restarts_idle = false},
                                               {}, &to_.incoming());
-        asked_.emplace_back(name, asked);
-        const auto take = [task = task_, name, asked, session = to_.talk().id()] {
+        asked_.emplace(name, asked);
+        const auto take = [task = task_, name, asked] {
             call_outcome& outcome = asked->outcome();
             if (outcome.status == call_status::completed && outcome.result.is_object()) {
                 task->answer(name, std::move(outcome.result.get_object()));
@@ -260,16 +265,24 @@ private:
                 task->refuse(name, rpc_error(error_code::internal_error, "the client's answer is no object"));
             } else if (outcome.status == call_status::failed) {
                 task->refuse(name, rpc_error(outcome.code, "the client: " + outcome.message, outcome.data));
-            } else {  // whoever asks for the result next
-                task->hand_back(name, session);
-            }
+            }  // else whoever asks for the result next is asked
         };
         if (!asked->then(take)) take();
     }
 
     std::shared_ptr<live_task> task_;
     call_state& to_;
-    std::vector<std::pair<std::string, std::shared_ptr<outgoing_call>>> asked_;
+    std::map<std::string, std::shared_ptr<outgoing_call>> asked_;
+};
+
+/// Until what was posted until now is done, and what that posted.
+struct two_turns {
+    event_loop& loop;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) const {
+        loop.post([this, waiting] { loop.post([waiting] { waiting.resume(); }); });
+    }
+    void await_resume() const noexcept {}
 };
 
 async<void> task_desk::until_decided(std::shared_ptr<live_task> task, call& call) {
@@ -280,6 +293,11 @@ async<void> task_desk::until_decided(std::shared_ptr<live_task> task, call& call
         next_change change(*task, seen, *call.state_);
         co_await change;
         call.throw_if_cancelled();
+    }
+    // The answer ends the stream: what was asked on it is taken back before (RCV-12).
+    if (questions.look()) {
+        two_turns pause{around_->loop};
+        co_await pause;
     }
 }
 
@@ -308,7 +326,9 @@ async<std::vector<std::string>> task_desk::known(std::vector<std::string> ids, c
     check(call);
     count(call);
     std::vector<std::string> found;
+    std::unordered_set<std::string> seen;
     for (std::string& id : ids) {
+        if (!seen.insert(id).second) continue;
         const bool live = find(id, owner_of(call)) != nullptr;
         if (live || co_await stored(*this, id, std::string(owner_of(call)))) found.push_back(std::move(id));
         if (call.cancelled()) break;

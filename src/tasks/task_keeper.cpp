@@ -13,6 +13,12 @@ constexpr std::string_view died = "the server stopped while it was working on th
 constexpr auto looks_for_expired = std::chrono::seconds(1);
 constexpr std::size_t at_once = 256;  // written, or forgotten: others wait meanwhile
 
+/// To be forgotten, as soon as there is time.
+bool is_over(const task_record& task) {
+    const auto ends = task.expires();
+    return ends && *ends <= task_now();
+}
+
 /// What the store says, or that it is well.
 template <class Work>
 std::string error_of(Work work) {
@@ -78,6 +84,11 @@ void task_keeper::find(std::string id, std::string owner, found then, bool wake)
              [this, id = std::move(id), owner = std::move(owner), then = std::move(then)] {
                  std::optional<task_record> task;
                  const std::string error = error_of([&] { task = store_->find(id, owner); });
+                 if (task && is_over(*task)) {
+                     task.reset();
+                     next_look_ = {};
+                     forget_expired();
+                 }
                  then(std::move(task), error);
              }},
         wake);
@@ -98,7 +109,8 @@ void task_keeper::work() {
         {
             std::unique_lock lock(mutex_);
             asleep_ = true;
-            woken_.wait_for(lock, looks_for_expired, [this] { return leaving_ || !wishes_.empty(); });
+            woken_.wait_for(lock, more_expired_ ? std::chrono::seconds(0) : looks_for_expired,
+                            [this] { return leaving_ || !wishes_.empty(); });
             asleep_ = false;
             if (wishes_.empty() && leaving_) return;
             std::swap(wishes, wishes_);
@@ -117,8 +129,10 @@ void task_keeper::work() {
 std::size_t task_keeper::write_some(std::vector<wish>& wishes, std::size_t first) {
     std::size_t last = first;
     std::vector<task_record> tasks;
-    for (; last < wishes.size() && wishes[last].task && tasks.size() < at_once; ++last)
-        tasks.push_back(*wishes[last].task);
+    for (; last < wishes.size() && wishes[last].task && tasks.size() < at_once; ++last) {
+        // The end of one that was forgotten meanwhile is not to bring it back.
+        if (wishes[last].is_new || !is_over(*wishes[last].task)) tasks.push_back(*wishes[last].task);
+    }
     if (error_of([&] { store_->write(tasks); }).empty()) {
         for (std::size_t i = first; i < last; ++i) {
             if (wishes[i].is_new) ++kept_;
@@ -140,13 +154,15 @@ void task_keeper::write_one(wish& what) {
 void task_keeper::forget_expired() {
     const auto time = std::chrono::steady_clock::now();
     if (time < next_look_) return;
-    // Where there are more of them the next look is the next round's.
-    const std::string error = error_of([this, time] {
+    more_expired_ = false;
+    next_look_ = time + looks_for_expired;
+    static_cast<void>(error_of([this] {
         const std::size_t forgotten = store_->forget_expired(task_now(), at_once);
-        kept_ -= std::min(forgotten, kept_.load());  // an end that came after it was forgotten is forgotten twice
-        if (forgotten < at_once) next_look_ = time + looks_for_expired;
-    });
-    if (!error.empty()) next_look_ = time + looks_for_expired;
+        kept_ -= std::min(forgotten, kept_.load());
+        if (forgotten < at_once) return;
+        more_expired_ = true;  // the next round goes on with them, also where nobody asks for anything
+        next_look_ = {};
+    }));
 }
 
 }  // namespace andon::detail

@@ -75,6 +75,7 @@ private:
     std::vector<wish> wishes_;
     bool leaving_ = false;
     bool asleep_ = false;
+    bool more_expired_ = false;                          // the keeper's thread's
     std::chrono::steady_clock::time_point next_look_{};  // for expired ones
     std::thread thread_;
 };

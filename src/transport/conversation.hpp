@@ -31,8 +31,9 @@ struct incoming_request {
     active_request request;
     revision speaks = newest_legacy;
     answer_path to{};
-    session_id scope{};   // of its id
-    std::string owner{};  // of the tasks it makes and asks about; empty: whoever is there
+    session_id scope{};        // of its id
+    std::string owner{};       // of the tasks it makes and asks about; empty: whoever is there
+    std::string counts_for{};  // whose limits they count against
 };
 
 /// How a message came that was not read from the transport.
@@ -40,6 +41,7 @@ struct arrival {
     message_scope scope{};
     std::shared_ptr<reply_path> reply{};
     std::string owner{};
+    std::string counts_for{};
 };
 
 class conversation final : public std::enable_shared_from_this<conversation>, private transport::events {

@@ -27,7 +27,7 @@ outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std
     if (before == 0) largest_ = 0;
     // One line, however large, says nothing of whether the peer reads: what counts is the rest.
     if (before > limits_.hard + largest_) return queued::overflow;
-    if (owner != nullptr && before + line.size() > limits_.soft) {
+    if (owner != nullptr && before > 0 && before + line.size() > limits_.soft) {
         lost_.fetch_add(1, std::memory_order_relaxed);
         return queued::no;
     }

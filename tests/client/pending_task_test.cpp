@@ -129,6 +129,22 @@ TEST_P(pending_task_test, TASK_7_one_that_was_picked_up_can_be_cancelled) {
     EXPECT_TRUE(cancelled_.reach(1));
 }
 
+TEST_P(pending_task_test, TASK_7_letting_go_of_one_that_was_just_picked_up_leaves_it_alone) {
+    auto client = connected(server_, options());
+    const std::string id = client.call_tool_as_task("park").id();
+    ASSERT_TRUE(started_.reach(1));
+    for (int i = 0; i < 100; ++i) static_cast<void>(client.follow_task(id));
+    EXPECT_FALSE(client.list_tools().empty());  // answered behind whatever that sent
+    EXPECT_THAT(cancelled_.all(), IsEmpty());
+}
+
+TEST_P(pending_task_test, a_client_that_was_closed_follows_nothing_and_hears_nothing) {
+    auto client = connected(server_, options());
+    client.close();
+    EXPECT_EQ(client.follow_task("t").get().status, call_status::disconnected);
+    EXPECT_EQ(client.listen({.tools = true}).get().who, subscription_end::by::connection);
+}
+
 TEST_P(pending_task_test, TASK_2_an_unknown_one_has_failed) {
     auto client = connected(server_, options());
     const auto task = client.follow_task("no such task");

@@ -160,6 +160,36 @@ TEST_P(subscription_test, hears_how_tasks_get_on) {
     EXPECT_THAT(events_.all(), ElementsAre("notifications/tasks", "notifications/tasks"));
 }
 
+TEST_P(subscription_test, hears_of_a_large_result) {
+    if (!modern()) GTEST_SKIP() << "before 2026-07-28 results are fetched";
+    server_.tool({.name = "large", .task = task_use::optional},
+                 [](call&) { return std::string(std::size_t{3} << 20U, 'x'); });
+    auto client = connect();
+    const auto ours = client.listen({.tools = true, .tasks = {client.call_tool_as_task("large").id()}}, heard());
+    ASSERT_TRUE(events_.reach(1));
+    server_.tool("new", "", [](call&) { return "n"; });
+    ASSERT_TRUE(eventually([&] { return events_.all().back() == "notifications/tools/list_changed"; }));
+    EXPECT_FALSE(ours.done());
+}
+
+/// A server over HTTP lives on when its client leaves.
+TEST_P(subscription_test, SND_6_a_call_that_is_a_task_is_cancelled_with_the_client) {
+    if (!modern()) GTEST_SKIP() << "before 2026-07-28 no call is made a task";
+    recorded<std::string> cancelled;
+    server_.tool({.name = "park", .task = task_use::optional}, [&](call& call) -> async<void> {
+        co_await call.async_cancelled();
+        cancelled.add("cancelled");
+    });
+    auto client = std::make_unique<andon::client>(connect());
+    const auto call = client->call_tool("park");
+    ASSERT_TRUE(eventually([&] {
+        const auto all = client->requests().list();
+        return all.size() == 1 && all.front().label == "following a task";
+    }));
+    client.reset();
+    EXPECT_TRUE(cancelled.reach(1));
+}
+
 TEST_P(subscription_test, ends_with_the_client) {
     auto client = std::make_unique<andon::client>(connect());
     const auto ours = client->listen({.uris = {"note:a"}}, heard());

@@ -76,7 +76,8 @@ TEST_P(asked_by_request, DIR_5_a_cancelled_tasks_result_leaves_the_task_alone_an
     EXPECT_EQ(text_of(client.answer(result)), "in time");
 }
 
-TEST_P(asked_by_request, two_that_wait_are_asked_once_and_both_get_the_result) {
+/// One that is gone cannot be told from one that thinks: everyone who waits is asked.
+TEST_P(asked_by_request, RCV_12_two_that_wait_are_both_asked_and_the_first_answer_takes_the_other_back) {
     const std::string task = asking("asks");
     const std::string first = client.start("tasks/result", client.of(task));
     const json::object asked = question(first, task);
@@ -86,7 +87,8 @@ TEST_P(asked_by_request, two_that_wait_are_asked_once_and_both_get_the_result) {
     EXPECT_EQ(text_of(client.answer(first)), "hello");
     EXPECT_EQ(text_of(client.answer(second)), "hello");
     if (!http()) {
-        EXPECT_EQ(server->heard("sampling/createMessage"), 1);
+        EXPECT_EQ(server->heard("sampling/createMessage"), 2);
+        EXPECT_EQ(server->heard("notifications/cancelled"), 1);
     }
 }
 

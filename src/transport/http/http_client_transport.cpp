@@ -310,7 +310,8 @@ void http_client_transport::close() {
     }
     for (const std::string& line : lines) {
         auto message = outgoing_message::from(line, reader_);
-        if (!message.is_request()) begin(std::move(message));
+        // A task would work on without anybody who waits for it.
+        if (!message.is_request() || message.method == "tasks/cancel") begin(std::move(message));
     }
     const auto until = now() + limits_.linger;
     pool_->run_out(now() + limits_.linger / 2);

@@ -112,7 +112,7 @@ void message_stream::let_go_of_connection() {
 
 /// A handler can say more than the loop can pass on, whether or not the client reads it.
 bool message_stream::queue(item next) {
-    if (next.has_owner && queued_bytes_ + next.line.size() > settings_.queue_bytes) return false;
+    if (next.has_owner && queued_bytes_ > 0 && queued_bytes_ + next.line.size() > settings_.queue_bytes) return false;
     queued_bytes_ += next.line.size();
     queue_.push_back(std::move(next));
     if (!std::exchange(told_, true)) loop_->post([self = shared_from_this()] { self->empty_queue(); });
