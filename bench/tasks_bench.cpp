@@ -160,9 +160,7 @@ double with_kept(std::int64_t kept, const std::string& file, const placement& co
             [](std::int64_t, std::string_view answer) { static_cast<void>(task_id_in(answer)); }));
     }
     static_cast<void>(cost_of_a_task(in));  // to warm up
-    std::vector<double> costs;
-    for (int i = 0; i < 3; ++i) costs.push_back(cost_of_a_task(in));
-    return median(costs);
+    return median({cost_of_a_task(in), cost_of_a_task(in), cost_of_a_task(in)});
 }
 
 /// Microseconds from right before the write until the handler noticed, by its own word; the server has had a

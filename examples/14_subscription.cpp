@@ -10,7 +10,7 @@ int main() {
     std::atomic<int> ticks = 0;
     andon::server server({.name = "clock"});
     server.resource({.uri = "clock:ticks", .name = "ticks"},
-                    [&](andon::resource_request, andon::call&) { return std::to_string(ticks.load()); });
+                    [&](const andon::resource_request&, andon::call&) { return std::to_string(ticks.load()); });
     auto [ours, theirs] = andon::transport_pair();
     server.serve(std::move(theirs));
     auto client = andon::client::connect(std::move(ours));

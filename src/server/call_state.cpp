@@ -235,7 +235,7 @@ bool call_state::begin_response() noexcept {
 
 void call_state::complete(handler_result result) noexcept {
     try {
-        if (is_task()) return complete_task(std::move(result));
+        if (is_task()) return complete_task(result);
         const std::string line = round && !round->questions.empty() ? input_required() : written(std::move(result));
         if (begin_response()) {
             answer(line);

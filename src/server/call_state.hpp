@@ -133,7 +133,7 @@ private:
     [[nodiscard]] failed failed_with(const std::exception_ptr& failure) const;
     /// True: the client gets what comes now, and nothing else.
     [[nodiscard]] bool begin_response() noexcept;
-    void complete_task(handler_result result);
+    void complete_task(const handler_result& result);
     void fail_task(const failed& how);
     void end_task(task_end how) noexcept;
     void write_task(std::function<void()> then);

@@ -90,7 +90,7 @@ bool call_state::cancel_wire() noexcept {
 
 void call_state::end_task(task_end how) noexcept { session_->facilities().tasks.end(task_, std::move(how)); }
 
-void call_state::complete_task(handler_result result) {
+void call_state::complete_task(const handler_result& result) {
     std::string raw = "{";
     if (!result.meta.empty()) raw += R"("_meta":)" + json_text(result.meta) + ',';
     raw += result.raw_members;

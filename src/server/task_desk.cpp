@@ -152,7 +152,7 @@ void task_desk::end(const std::shared_ptr<live_task>& task, task_end how) {
     });
 }
 
-void task_desk::write(std::shared_ptr<ended> what) {
+void task_desk::write(const std::shared_ptr<ended>& what) {
     const bool here = around_->loop.here();
     keeper_->write(
         what->record,
@@ -192,7 +192,7 @@ void task_desk::written(const std::shared_ptr<ended>& what, std::string_view err
 }
 
 void task_desk::write_again() {
-    for (auto& each : std::exchange(unwritten_, {})) write(std::move(each));
+    for (const auto& each : std::exchange(unwritten_, {})) write(each);
 }
 
 // Those who are told.

@@ -89,7 +89,7 @@ private:
     void forget_live(const live_task& task);
     [[nodiscard]] std::string refusal_of(const live_task& task) const;
     [[nodiscard]] std::shared_ptr<live_task> find(std::string_view id, std::string_view owner) const;
-    void write(std::shared_ptr<ended> what);
+    void write(const std::shared_ptr<ended>& what);
     void written(const std::shared_ptr<ended>& what, std::string_view error);
     void write_again();
     void wake_keeper_soon();

@@ -241,7 +241,8 @@ public:
     bool look() {
         const std::size_t taken_back = std::erase_if(asked_, [this](const auto& each) {
             if (task_->asks(each.first)) return false;
-            return each.second->cancel(cancel_cause::parent, "it was answered, or is not asked any more") || true;
+            each.second->cancel(cancel_cause::parent, "it was answered, or is not asked any more");
+            return true;
         });
         for (auto& [name, question] : task_->questions()) {
             if (!asked_.contains(name)) ask(name, std::move(question));
