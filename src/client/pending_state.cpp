@@ -31,23 +31,24 @@ void pending_state::start() { send(params_); }
 
 void pending_state::send(json::object params) {
     const auto left = give_up_at_ - now();
-    auto call =
-        session_->talk().request({.method = method_,
-                                  .params = std::move(params),
-                                  .log_level = options_.log_level,
-                                  .cancellable = cancellable_,
-                                  .progress_restarts_idle = options_.progress_restarts_timeout,
-                                  .on_progress = options_.on_progress},
-                                 {.idle = options_.timeout.value_or(session_->options().timeout), .maximum = left});
+    std::shared_ptr<outgoing_call> call;
     std::optional<call_outcome> too_late;
     {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex_);  // advance() waits until we know the call
+        call =
+            session_->talk().request({.method = method_,
+                                      .params = std::move(params),
+                                      .log_level = options_.log_level,
+                                      .cancellable = cancellable_,
+                                      .progress_restarts_idle = options_.progress_restarts_timeout,
+                                      .on_progress = options_.on_progress,
+                                      .then = [self = shared_from_this()] { self->advance(); }},
+                                     {.idle = options_.timeout.value_or(session_->options().timeout), .maximum = left});
         current_ = call;
         too_late = cancel_wanted_;
     }
     if (too_late) call->cancel(cancel_cause::peer, too_late->message);
-    // Settled already: here, because there may be no loop any more.
-    if (!call->then([self = shared_from_this()] { self->advance(); })) advance();
+    if (call->never_began()) advance();  // here, because there may be no loop any more
 }
 
 bool pending_state::settle(call_outcome outcome) {
@@ -126,9 +127,7 @@ void pending_state::advance() {
     const revision_policy& rules = policy_of(session_->server().speaks());
     if (outcome.completed() && method_ == "tools/call" && outcome.result.is_object()) {
         if (auto task = task_following::created_by(outcome.result.get_object()); task && knows_tasks(rules)) {
-            // An answer that was there before anybody waited for it is looked at by the caller's thread.
-            session_->talk().post(
-                [self = shared_from_this(), task = std::move(*task), id = current->id()] { self->follow(task, id); });
+            follow(*task, current->id());
             return;
         }
     }

@@ -128,7 +128,11 @@ void conversation::take(peer_step step, const arrival& how) {
         case next_step::settle: {
             const auto call = static_cast<outgoing_call*>(step.context)->shared_from_this();
             outgoing_.erase(call->id());
-            call->answered(*step.message);
+            // Cancelled a moment ago, and not given up yet: what came may be a task that nobody would ever stop.
+            const bool too_late = !call->answered(*step.message);
+            if (too_late && step.message->kind == message_kind::result && call->settings_.method == "tools/call") {
+                owner_->on_late_result(*step.message);
+            }
             break;
         }
         case next_step::progress: {

@@ -58,6 +58,7 @@ outgoing_call::outgoing_call(std::shared_ptr<conversation> in, settings what, st
       id_(id),
       via_(std::move(via)),
       request_(std::move(request)) {
+    then_ = std::move(settings_.then);
     if (request_) token_ = request_.token();
 }
 
@@ -104,13 +105,14 @@ void outgoing_call::on_cancel() noexcept {
     }
 }
 
-void outgoing_call::answered(const envelope& message) {
+bool outgoing_call::answered(const envelope& message) {
     const bool waited_for = request_.begin_response();
     request_.finish(std::chrono::steady_clock::now());
-    if (!waited_for) return;  // SND-1: a late answer is dropped quietly
+    if (!waited_for) return false;  // SND-1: a late answer is dropped quietly
     const auto go_on = settle(message.kind == message_kind::error ? failure_from(message.raw_error)
                                                                   : success_from(message.raw_result));
     if (go_on) go_on();
+    return true;
 }
 
 void outgoing_call::progressed(const envelope& message) {

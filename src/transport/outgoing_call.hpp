@@ -39,6 +39,7 @@ public:
         bool at_once = false;     // from the loop: before anything that was posted
         bool progress_restarts_idle = true;
         std::function<void(const progress_update&)> on_progress{};
+        std::function<void()> then{};  // as then(), before anything can happen; not where it never began
     };
 
     /// `via`: the stream of the request that it is part of; null: the session's own.
@@ -53,6 +54,8 @@ public:
     /// Any thread but the loop's: until it is settled.
     void wait() const;
     [[nodiscard]] bool settled() const noexcept { return settled_.load(std::memory_order_acquire); }
+    /// Where there was nobody to send it to.
+    [[nodiscard]] bool never_began() const noexcept { return token_.state() == nullptr; }
     /// Once settled.
     [[nodiscard]] call_outcome& outcome() noexcept { return outcome_; }
     /// Goes on, on the loop's thread, when it is settled. False: it is settled already.
@@ -64,7 +67,7 @@ private:
     friend class conversation;
 
     void watch();                              // after construction: its cancel is ours to report
-    void answered(const envelope& message);    // loop
+    bool answered(const envelope& message);    // loop; false: nobody waits for it any more
     void progressed(const envelope& message);  // loop
     void ended(const envelope& message);       // loop: a subscription, by the server
     void on_cancel() noexcept;                 // the cancelling thread
