@@ -50,7 +50,7 @@ public:
                             const std::vector<std::string>& arguments = {});
     server_process(const server_process&) = delete;
     server_process& operator=(const server_process&) = delete;
-    ~server_process();
+    virtual ~server_process();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] revision speaks() const noexcept { return speaks_; }
