@@ -107,6 +107,7 @@ TEST_P(subscription_test, SUB_1_is_ended_by_us_and_hears_nothing_more) {
     server_.resource_changed("note:a");
     ASSERT_TRUE(other_events.reach(1));
     EXPECT_THAT(events_.all(), IsEmpty());
+    ASSERT_TRUE(ends_.reach(1));
     EXPECT_THAT(ends_.all(), ElementsAre("us"));
     if (modern()) {
         EXPECT_TRUE(eventually([&] { return server_.requests().size() == 1; }));  // the other one's
