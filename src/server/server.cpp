@@ -257,7 +257,7 @@ void server::serve_stdio() {
     // longer than the limit.
     detail::event_loop::timer patience(loop);
     const auto on_end = [&] {
-        facilities.tasks.leave("the client is gone");
+        facilities.tasks.leave("the server is leaving");
         if (facilities.leave_when_idle()) return;
         patience.set(std::chrono::steady_clock::now() + facilities.options.leave_within, [&] { loop.stop(); });
     };
