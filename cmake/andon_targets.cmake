@@ -17,8 +17,8 @@ function(andon_compile_options target)
         if(ANDON_SANITIZE MATCHES "undefined")
             target_compile_options(${target} PUBLIC -fno-sanitize-recover=undefined)
         endif()
-        # With the checks in it, GCC 12 sees writes behind short strings that are not there.
-        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds$<SEMICOLON>-Wno-stringop-overflow>)
+        # With the checks in it, GCC 12 sees reads and writes behind short strings that are not there.
+        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds$<SEMICOLON>-Wno-stringop-overflow$<SEMICOLON>-Wno-stringop-overread>)
     endif()
 endfunction()
 

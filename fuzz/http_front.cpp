@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "require.hpp"
+#include "server/server_session.hpp"
 
 namespace {
 
@@ -18,16 +19,12 @@ using namespace andon;
 using andon::fuzz::require;
 
 /// A server without a thread, a clock or a network: what is sent is dealt with when we say so.
-class served {
+class served final : private detail::http_service {
 public:
     served()
         : facilities_(std::make_shared<detail::server_facilities>(server_options{.name = "fuzzed", .log = {}})),
-          front_(facilities_, options(), [this](std::unique_ptr<transport> over, bool stateless) {
-              auto session = std::make_shared<detail::server_session>(
-                  facilities_, std::move(over), [] {}, stateless);
-              session->open();
-              return session;
-          }) {
+          front_(facilities_->around, options(), {}) {
+        front_.add(*this, "/mcp");
         auto echo = std::make_shared<detail::handler_entry>();
         echo->name = "echo";
         echo->listing = {{"name", "echo"}, {"inputSchema", {{"type", "object"}}}};
@@ -46,9 +43,7 @@ public:
         facilities_->offers.add(std::move(park));
         on_loop([&] { front_.start(); });
     }
-    served(const served&) = delete;
-    served& operator=(const served&) = delete;
-    ~served() {
+    ~served() override {
         on_loop([&] { front_.leave("over"); });
         on_loop([&] { front_.close_connections(); });
         require(facilities_->live_calls == 0, "every call has ended");
@@ -76,6 +71,16 @@ public:
     }
 
 private:
+    [[nodiscard]] detail::conversation::surroundings& around() noexcept override { return *facilities_->around; }
+    [[nodiscard]] const limits& bounds() const noexcept override { return bounds_; }
+    [[nodiscard]] std::shared_ptr<guest> open(std::unique_ptr<transport> over, std::string_view id,
+                                              std::function<void()> /*ended*/) override {
+        auto session = std::make_shared<detail::server_session>(
+            facilities_, std::move(over), [] {}, id.empty());
+        session->open();
+        return session;
+    }
+
     static http_options options() {
         http_options given;
         given.limits.body = 4'096;
@@ -93,6 +98,7 @@ private:
         }
     }
 
+    limits bounds_{};
     std::shared_ptr<detail::server_facilities> facilities_;
     detail::http_front front_;
 };

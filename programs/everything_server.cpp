@@ -18,7 +18,9 @@ int main(int argc, char** argv) try {
         std::cout << everything::usage;
         return 0;
     }
-    andon::server server({.name = "everything", .version = "0.1.0", .tasks = std::move(flags.tasks)});
+    andon::server_options options{.name = "everything", .version = "0.1.0", .tasks = std::move(flags.tasks)};
+    if (flags.era) std::erase_if(options.revisions, [&](andon::revision each) { return era_of(each) != *flags.era; });
+    andon::server server(std::move(options));
     everything::add_work_tools(server);
     everything::add_conformance_tools(server);
     everything::add_conformance_questions(server);

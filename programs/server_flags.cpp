@@ -70,6 +70,12 @@ server_flags read_flags(int argc, char** argv, bool& help) {
             continue;
         }
         if (read_task_flag(flags.tasks, flag, value)) continue;
+        if (flag == "--era") {
+            const std::string_view named = value();
+            if (named != "legacy" && named != "modern") throw std::invalid_argument("--era needs legacy or modern");
+            flags.era = named == "legacy" ? andon::era::legacy : andon::era::modern;
+            continue;
+        }
         if (only_http.empty()) only_http = flag;
         if (flag == "--no-sessions") {
             http.sessions = false;

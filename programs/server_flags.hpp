@@ -3,6 +3,7 @@
 
 #include <andon/server/http.hpp>
 #include <andon/server/tasks.hpp>
+#include <andon/wire/revision.hpp>
 #include <optional>
 #include <string>
 
@@ -11,12 +12,15 @@ namespace everything {
 struct server_flags {
     std::optional<andon::http_options> http{};  ///< nothing: standard input and output
     andon::task_options tasks{};
+    std::optional<andon::era> era{};  ///< only this one
 };
 
 inline constexpr const char* usage = R"(usage: everything_server [options] [--http PORT [options]]
 
 Serves MCP in every revision of the protocol: on standard input and output, or with --http over Streamable HTTP at
 http://127.0.0.1:PORT/mcp. Port 0 is any that is free; standard error says which.
+
+  --era ERA                     speaks only the revisions of this one: legacy or modern
 
 Tasks:
   --task-store FILE             keeps them in this file, over restarts

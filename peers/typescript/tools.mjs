@@ -1,4 +1,5 @@
-// The tools that the servers of both SDKs offer; build/bin/everything_server offers the same ones.
+// The tools that the servers of both SDKs offer; build/bin/everything_server offers the same ones but spin_ignore: after a
+// cancel the SDKs are silent, so that work which goes on can be seen by its processor time alone.
 //
 // A tool's run(args, call) gets what its SDK knows of the call: call.signal, the AbortSignal of the request, and
 // call.progress(done, total), which sends a notification if the caller gave a progress token. It returns a text.
@@ -83,6 +84,21 @@ export const tools = {
                     return 'cancelled';
                 }
             }
+            return `spun to ${sum}`;
+        }
+    },
+    spin_ignore: {
+        description: 'Keeps the CPU busy and never looks whether it was cancelled',
+        input: { ms, key },
+        run: async ({ ms, key }) => {
+            mark('start', key);
+            const end = performance.now() + ms;
+            let sum = 0;
+            while (performance.now() < end) {
+                for (let i = 0; i < 100_000; i++) sum += i;
+                await setImmediate();
+            }
+            mark('end', key);
             return `spun to ${sum}`;
         }
     },

@@ -235,15 +235,17 @@ void pending_state::follow(const json::object& task, std::optional<std::int64_t>
     const task_report known = task_following::report_from(task);
     std::shared_ptr<task_following> following;
     std::string orphan;
+    bool unwanted = false;
     {
         const std::lock_guard lock(mutex_);
-        if (!settled() && !cancel_wanted_) {
+        unwanted = cancel_wanted_.has_value();
+        if (!settled() && !unwanted) {
             following = std::make_shared<task_following>(
                 session_, std::move(options),
                 task_following::circumstances{.ends_with_us = !as_task_, .request = request},
                 [self = shared_from_this()](call_outcome outcome) { self->settle(std::move(outcome)); });
             following_ = following;
-        } else if (cancel_wanted_ && report_.id.empty()) {
+        } else if (unwanted && report_.id.empty()) {
             orphan = known.id;  // a cancel that came too late for the call came in time for the task
         }
         report_ = known;
@@ -251,7 +253,8 @@ void pending_state::follow(const json::object& task, std::optional<std::int64_t>
     created();
     if (following) return following->begin(task);
     if (!orphan.empty()) session_->cancel_task(orphan);
-    settle(given_up(cancel_cause::peer, {}));  // unless the cancel did
+    // Unless the cancel did: of one whose id it knew, whoever settles it tells the server.
+    if (settle(given_up(cancel_cause::peer, {})) && unwanted && orphan.empty()) session_->cancel_task(known.id);
 }
 
 void pending_state::created() {

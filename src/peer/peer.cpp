@@ -220,6 +220,7 @@ std::optional<revision> peer::of_request(const envelope& message, const message_
 }
 
 peer_step peer::on_request(const envelope& message, const message_scope& scope, time_point now) {
+    if (settings_.relays) return pass_on(message, scope, now);
     if (message.method == "ping" || message.method == "initialize" || message.method == "server/discover") {
         // Answered on the spot, which is in flight for a moment all the same: a result with the id of another request
         // would be taken for the answer to that one (RCV-10).
@@ -262,6 +263,26 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
     return let_in(message, scope, *speaks, now);
 }
 
+/// What a relay does not let through is what no server has to see: a notification that is none, and, from a modern
+/// server, any request.
+peer_step peer::pass_on(const envelope& message, const message_scope& scope, time_point now) {
+    if (settings_.role == peer_role::client && state_ == state::modern) {
+        return ignored("a request from the server, which this revision does not have");
+    }
+    if (message.method.substr(0, 14) == "notifications/") {  // RCV-6, in any state
+        return refuse(message, error_code::method_not_found, "Method not found: a notification has no id");
+    }
+    if (message.raw_version.empty()) return let_in(message, scope, speaks_, now);
+    if (scope.in_batch) return refuse(message, error_code::invalid_request, "a batch: that revision has none");
+    const auto named = revision_from(string_from_json(message.raw_version).value_or(""));
+    return let_in(message, scope, named.value_or(newest_modern), now);
+}
+
+void peer::adopt(revision agreed) noexcept {
+    speaks_ = agreed;
+    state_ = era_of(agreed) == era::modern ? state::modern : state::legacy;
+}
+
 peer_step peer::let_in(const envelope& message, const message_scope& scope, revision speaks, time_point now) {
     std::string label(message.method);
     if (!message.raw_name.empty()) label += ' ' + string_from_json(message.raw_name).value_or("");
@@ -280,7 +301,7 @@ peer_step peer::let_in(const envelope& message, const message_scope& scope, revi
 
 peer_step peer::on_notification(const envelope& message, const message_scope& scope, time_point now) {
     if (message.method == "notifications/cancelled") return on_cancelled(message, scope, now);
-    if (message.method == "notifications/initialized") return {};
+    if (message.method == "notifications/initialized" && !settings_.relays) return {};
     peer_step step;
     step.message = &message;
     if (message.method == "notifications/progress") {
@@ -481,7 +502,7 @@ peer_step peer::on_handshake(const envelope& message, time_point now) {
 // Requests of ours.
 
 peer_step peer::on_answer(const envelope& message, time_point now) {
-    if (settings_.role == peer_role::client && !established()) return on_handshake(message, now);
+    if (settings_.role == peer_role::client && !established() && !settings_.relays) return on_handshake(message, now);
     if (!message.has_id) return ignored("an error for no request: " + visible_text(message.raw_error, 256));
     const auto found = message.id.is_string() ? outgoing_.end() : outgoing_.find(message.id.number());
     // SND-1: that includes the late answer to what was cancelled.
@@ -498,6 +519,7 @@ peer_step peer::on_answer(const envelope& message, time_point now) {
 
 std::string peer::start(std::int64_t id, outgoing request) {
     outgoing_.insert_or_assign(id, waited_for{request.context, request.method == "subscriptions/listen"});
+    if (request.raw_params) return raw_request_message(id, request.method, *request.raw_params);
     const bool modern = era_of(speaks_) == era::modern;
     if (modern || request.progress) {
         json::object merged = modern ? meta(speaks_) : json::object();

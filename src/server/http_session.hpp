@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "andon/server/http.hpp"
-#include "server/server_session.hpp"
+#include "server/http_service.hpp"
 #include "transport/http/message_stream.hpp"
 
 namespace andon::detail {
@@ -24,11 +24,11 @@ public:
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] const std::string& principal() const noexcept { return principal_; }
-    [[nodiscard]] server_session& talk() const noexcept { return *talk_; }
+    [[nodiscard]] http_service::guest& talk() const noexcept { return *talk_; }
     [[nodiscard]] const std::shared_ptr<message_stream>& own_stream() const noexcept { return own_; }
-    /// What the server sends without being asked. To be given to the server's session.
+    /// What the server sends without being asked. To be given to the service.
     [[nodiscard]] std::unique_ptr<transport> outlet();
-    void belongs_to(std::shared_ptr<server_session> talk) { talk_ = std::move(talk); }
+    void belongs_to(std::shared_ptr<http_service::guest> talk) { talk_ = std::move(talk); }
 
     /// For a POST: counted until it is over, and kept a while for a client that was cut off.
     [[nodiscard]] std::shared_ptr<message_stream> new_stream(message_stream_settings settings,
@@ -52,7 +52,7 @@ private:
     std::string principal_;
     const http_options* options_;
     std::shared_ptr<kept_budget> kept_;
-    std::shared_ptr<server_session> talk_;
+    std::shared_ptr<http_service::guest> talk_;
     std::shared_ptr<message_stream> own_;
     std::map<std::uint64_t, std::shared_ptr<message_stream>> streams_;
     std::deque<std::uint64_t> ended_;

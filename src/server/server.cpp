@@ -12,7 +12,7 @@ namespace andon {
 
 struct server::state {
     explicit state(server_options options)
-        : facilities(std::make_shared<detail::server_facilities>(std::move(options))) {}
+        : facilities(std::make_shared<detail::server_facilities>(std::move(options))), over_http(*this) {}
 
     [[nodiscard]] detail::event_loop& loop() noexcept { return facilities->around->loop; }
     void add(std::shared_ptr<detail::handler_entry> entry);
@@ -22,6 +22,34 @@ struct server::state {
     std::shared_ptr<detail::server_session> open(std::unique_ptr<transport> over, const std::function<void()>& on_end,
                                                  bool stateless = false);
     std::uint16_t listen(http_options options);
+
+    class served_over_http final : public detail::http_service {
+    public:
+        explicit served_over_http(state& of)
+            : state_(&of),
+              bounds_{.revisions = of.facilities->options.revisions,
+                      .longest_id = of.facilities->options.requests.longest_id,
+                      .most_bytes = of.facilities->options.most_bytes} {}
+        [[nodiscard]] detail::conversation::surroundings& around() noexcept override {
+            return *state_->facilities->around;
+        }
+        [[nodiscard]] const limits& bounds() const noexcept override { return bounds_; }
+        [[nodiscard]] std::shared_ptr<guest> open(std::unique_ptr<transport> over, std::string_view id,
+                                                  std::function<void()> /*ended*/) override {
+            return state_->open(std::move(over), {}, id.empty());
+        }
+        [[nodiscard]] std::vector<param_header> mirrored_by(std::string_view tool) const override {
+            const auto found = state_->facilities->offers.find(detail::offered::tool, tool);
+            return found ? found->mirrored : std::vector<param_header>();
+        }
+        void owner_gone(std::string_view owner, std::string_view why) override {
+            state_->facilities->tasks.owner_gone(std::string(owner), why);
+        }
+
+    private:
+        state* state_;
+        limits bounds_;
+    };
     /// On the loop: every request is told, and has its time.
     void leave(std::string_view why);
     void run_in_thread();
@@ -29,16 +57,21 @@ struct server::state {
 
     std::shared_ptr<detail::server_facilities> facilities;
     std::list<std::shared_ptr<detail::server_session>> sessions;  // the loop's
-    std::list<std::unique_ptr<detail::http_front>> fronts;        // likewise, once they listen
+    served_over_http over_http;
+    std::list<std::unique_ptr<detail::http_front>> fronts;  // the loop's too, once they listen
     std::atomic<bool> serving = false;
     std::thread thread;
 };
 
 std::uint16_t server::state::listen(http_options options) {
     serving = true;
+    std::string path = options.path;
     auto front = std::make_unique<detail::http_front>(
-        facilities, std::move(options),
-        [this](std::unique_ptr<transport> over, bool stateless) { return open(std::move(over), {}, stateless); });
+        facilities->around, std::move(options),
+        detail::http_front::departure{.within = facilities->options.leave_within,
+                                      .held_up = [this] { facilities->call_began(); },
+                                      .free_again = [this] { facilities->call_ended(); }});
+    front->add(over_http, std::move(path));
     const std::uint16_t port = front->open();
     auto shared = std::make_shared<std::unique_ptr<detail::http_front>>(std::move(front));
     loop().post([this, shared] {

@@ -9,9 +9,6 @@
 namespace andon::detail {
 namespace {
 
-constexpr std::array<std::string_view, 8> level_names{"debug", "info",     "notice", "warning",
-                                                      "error", "critical", "alert",  "emergency"};
-
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 json::object object_from(std::string_view raw) {
@@ -94,15 +91,6 @@ std::shared_ptr<conversation::surroundings> surroundings_of(const server_options
 }
 
 }  // namespace
-
-std::optional<message_level> message_level_from(std::string_view name) noexcept {
-    for (std::size_t i = 0; i < level_names.size(); ++i) {
-        if (level_names[i] == name) return static_cast<message_level>(i);
-    }
-    return std::nullopt;
-}
-
-std::string_view to_string(message_level level) noexcept { return level_names[static_cast<std::size_t>(level)]; }
 
 std::string whole_result(std::string_view raw_members, const revision_policy& policy, std::string_view raw_meta) {
     std::string raw = "{";

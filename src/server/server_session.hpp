@@ -9,7 +9,9 @@
 
 #include "andon/server/server.hpp"
 #include "server/call_state.hpp"
+#include "server/http_service.hpp"
 #include "server/input_state.hpp"
+#include "server/message_level.hpp"
 #include "server/registry.hpp"
 #include "server/scheduler.hpp"
 #include "server/subscriptions.hpp"
@@ -52,19 +54,22 @@ struct server_facilities {
     scheduler turns;  // last: its threads use the rest
 };
 
-class server_session final : public std::enable_shared_from_this<server_session>, public conversation::owner {
+class server_session final : public std::enable_shared_from_this<server_session>,
+                             public conversation::owner,
+                             public http_service::guest {
 public:
     server_session(std::shared_ptr<server_facilities> with, std::unique_ptr<transport> over,
                    std::function<void()> on_end, bool stateless = false);
 
     // On the loop.
     void open();
-    void close(cancel_cause cause, std::string_view why);
+    void close(cancel_cause cause, std::string_view why) override;
+    [[nodiscard]] bool accepted() const noexcept override { return conversation_->protocol().established(); }
     void list_changed(offered kind);
 
     // From any thread.
     [[nodiscard]] server_facilities& facilities() noexcept { return *facilities_; }
-    [[nodiscard]] conversation& talk() noexcept { return *conversation_; }
+    [[nodiscard]] conversation& talk() noexcept override { return *conversation_; }
     /// Arguments that calls in flight hold.
     void hold_bytes(std::size_t bytes) noexcept { bytes_held_.fetch_add(bytes, std::memory_order_relaxed); }
     void give_back_bytes(std::size_t bytes) noexcept { bytes_held_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -108,9 +113,6 @@ private:
     std::atomic<message_level> log_level_ = message_level::info;
 };
 
-/// The level of that name.
-[[nodiscard]] std::optional<message_level> message_level_from(std::string_view name) noexcept;
-[[nodiscard]] std::string_view to_string(message_level level) noexcept;
 /// `members` as a whole result of that revision.
 [[nodiscard]] std::string whole_result(std::string_view raw_members, const revision_policy& policy,
                                        std::string_view raw_meta);

@@ -20,7 +20,7 @@ conversation::conversation(std::shared_ptr<surroundings> around, peer_settings s
 
 void conversation::open() {
     transport_->open(around_->loop, *this);
-    if (peer_.settings().role == peer_role::client) take(peer_.open(now()), {});
+    if (peer_.settings().role == peer_role::client && !peer_.settings().relays) take(peer_.open(now()), {});
 }
 
 void conversation::close(cancel_cause cause, std::string_view why) {
@@ -29,6 +29,10 @@ void conversation::close(cancel_cause cause, std::string_view why) {
     const auto self = shared_from_this();
     handshake_.clear();
     session_.close(cause, why, now());
+    // What was passed on for a request of another session goes on without us.
+    for (auto& [id, call] : outgoing_) {
+        if (call->settings_.raw) call->cancel(cause, why);
+    }
     // The cancel of each was posted to us and will find nobody to tell; the records end here.
     for (auto& [id, call] : outgoing_) call->request_.finish(now());
     outgoing_.clear();
@@ -133,6 +137,7 @@ void conversation::take(peer_step step, const arrival& how) {
             if (too_late && step.message->kind == message_kind::result && call->settings_.method == "tools/call") {
                 owner_->on_late_result(*step.message);
             }
+            if (too_late && call->settings_.raw) owner_->on_unclaimed(*step.message);
             break;
         }
         case next_step::progress: {
@@ -150,6 +155,7 @@ void conversation::take(peer_step step, const arrival& how) {
 }
 
 void conversation::take_unclaimed(const envelope& message) {
+    owner_->on_unclaimed(message);
     if (message.kind == message_kind::result) {
         if (!message.id.is_string() && given_up_.erase(message.id.number()) != 0) owner_->on_late_result(message);
     } else if (message.kind == message_kind::notification) {
@@ -217,12 +223,24 @@ void conversation::answer_last(const answer_path& to, std::string line) {
 
 std::shared_ptr<outgoing_call> conversation::request(outgoing_call::settings what, const time_limits& limits,
                                                      const incoming_request* parent) {
-    const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+    const std::int64_t id = what.id != 0 ? what.id : next_id_.fetch_add(1, std::memory_order_relaxed);
     const begin_options options{.label = what.method, .limits = limits};
     auto begun = parent != nullptr ? table().begin(parent->request, direction::outgoing, id, now(), options)
                                    : table().begin(session_, direction::outgoing, id, now(), options);
+    return begin(std::move(what), id, std::move(begun), parent != nullptr ? parent->to.reply : nullptr);
+}
+
+std::shared_ptr<outgoing_call> conversation::pass_on(outgoing_call::settings what, const active_request& parent) {
+    const std::int64_t id = what.id;
+    auto begun = table().begin(parent, direction::outgoing, id, now(), {.label = what.method});
+    auto via = std::move(what.via);
+    return begin(std::move(what), id, std::move(begun), std::move(via));
+}
+
+std::shared_ptr<outgoing_call> conversation::begin(outgoing_call::settings what, std::int64_t id, begin_result begun,
+                                                   std::shared_ptr<reply_path> via) {
     auto call = std::make_shared<outgoing_call>(shared_from_this(), std::move(what), id, std::move(begun.request),
-                                                parent != nullptr ? parent->to.reply : nullptr);
+                                                std::move(via));
     if (!begun) {
         const bool closed = begun.refusal == begin_refusal::session_closed;
         static_cast<void>(call->settle({.status = closed ? call_status::disconnected : call_status::failed,
@@ -252,6 +270,12 @@ void conversation::start(outgoing_call& call) {
     if (closed_) return;
     outgoing_.emplace(call.id(), call.shared_from_this());
     const auto& what = call.settings_;
+    if (what.raw) {
+        const std::string line =
+            peer_.start(call.id(), {.method = what.method, .context = &call, .raw_params = what.raw_params});
+        call.settings_.raw_params = {};
+        return tell(call, line);
+    }
     tell(call, peer_.start(call.id(), {.method = what.method,
                                        .params = std::move(call.settings_.params),
                                        .progress = static_cast<bool>(what.on_progress) || what.progress_restarts_idle,

@@ -57,6 +57,8 @@ public:
         virtual void on_notification(const envelope& message) = 0;
         /// A result that came after its request was given up.
         virtual void on_late_result(const envelope& message) { static_cast<void>(message); }
+        /// Any answer, or progress, to what is not waited for any more.
+        virtual void on_unclaimed(const envelope& message) { static_cast<void>(message); }
         virtual void on_established() = 0;
         /// Once: everything in flight was cancelled.
         virtual void on_ended(std::string_view why) = 0;
@@ -86,6 +88,8 @@ public:
     /// Ends it: what is in flight, in both directions, is cancelled.
     void close(cancel_cause cause, std::string_view why);
     [[nodiscard]] const peer& protocol() const noexcept { return peer_; }
+    /// As peer::adopt().
+    void adopt(revision agreed) noexcept { peer_.adopt(agreed); }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
     // From any thread.
@@ -112,6 +116,8 @@ public:
     /// where there is nobody to send it to.
     [[nodiscard]] std::shared_ptr<outgoing_call> request(outgoing_call::settings what, const time_limits& limits,
                                                          const incoming_request* parent = nullptr);
+    /// The same for one that is passed on: part of a request in another conversation, which shares the table.
+    [[nodiscard]] std::shared_ptr<outgoing_call> pass_on(outgoing_call::settings what, const active_request& parent);
 
     /// On the loop, while it is closed: a request whose answer nobody will hear.
     void last_words(std::string_view method, json::object params);
@@ -132,6 +138,8 @@ private:
     void on_remark(log_level level, std::string_view text) override { log(level, text); }
     void take(peer_step step, const arrival& how);
     void take_unclaimed(const envelope& message);
+    [[nodiscard]] std::shared_ptr<outgoing_call> begin(outgoing_call::settings what, std::int64_t id,
+                                                       begin_result begun, std::shared_ptr<reply_path> via);
     void remember(const outgoing_call& given_up);
     void start(outgoing_call& call);
     void give_up(outgoing_call& call);

@@ -9,35 +9,29 @@
 #include <unistd.h>
 #include <utility>
 
+#include "transport/log_write.hpp"
+
 namespace andon {
+namespace detail {
 namespace {
 
 constexpr std::array<std::string_view, 5> names{"debug", "info", "warning", "error", "off"};
 
-log_level level_of_environment() {
-    const char* const asked = std::getenv("ANDON_LOG");  // NOLINT(concurrency-mt-unsafe): read once, nobody sets it
+}  // namespace
+
+std::string_view to_string(log_level level) noexcept { return names[static_cast<std::size_t>(level)]; }
+
+std::optional<log_level> log_level_of_environment() {
+    const char* const asked = std::getenv("ANDON_LOG");  // NOLINT(concurrency-mt-unsafe): nobody sets it
     for (std::size_t i = 0; asked != nullptr && i < names.size(); ++i) {
         if (asked == names[i]) return static_cast<log_level>(i);
     }
-    return log_level::info;
+    return std::nullopt;
 }
 
-constexpr std::size_t longest_line = 2'048;
-constexpr std::size_t longest_write = 4'096;  // what a pipe takes in one piece, where it takes anything
-
-void append_line(std::string& to, log_level level, std::string_view text) {
-    static const log_level from = level_of_environment();
-    if (level < from) return;
-    const std::size_t begin = to.size();
-    ((to += "andon: ") += names[static_cast<std::size_t>(level)]) += ": ";
-    to += text;
-    if (to.size() - begin > longest_line) to.resize(begin + longest_line);
-    to += '\n';
-}
-
-void write_to_stderr(std::string_view lines) {
+void write_log(int descriptor, std::string_view lines) noexcept {
     if (lines.empty()) return;
-    pollfd ready{STDERR_FILENO, POLLOUT, 0};
+    pollfd ready{descriptor, POLLOUT, 0};
     if (::poll(&ready, 1, 0) != 1) return;
     // On any thread, and standard error may be a pipe that nobody reads any more: that must not end the program.
     sigset_t pipe_signal;
@@ -45,11 +39,29 @@ void write_to_stderr(std::string_view lines) {
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    const bool broken = ::write(STDERR_FILENO, lines.data(), lines.size()) < 0 && errno == EPIPE;
+    const bool broken = ::write(descriptor, lines.data(), lines.size()) < 0 && errno == EPIPE;
     const timespec at_once{};
     if (broken && sigismember(&before, SIGPIPE) == 0) sigtimedwait(&pipe_signal, nullptr, &at_once);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
+
+}  // namespace detail
+
+namespace {
+
+constexpr std::size_t longest_line = 2'048;
+
+void append_line(std::string& to, log_level level, std::string_view text) {
+    static const log_level from = detail::log_level_of_environment().value_or(log_level::info);
+    if (level < from) return;
+    const std::size_t begin = to.size();
+    ((to += "andon: ") += detail::to_string(level)) += ": ";
+    to += text;
+    if (to.size() - begin > longest_line) to.resize(begin + longest_line);
+    to += '\n';
+}
+
+void write_to_stderr(std::string_view lines) { detail::write_log(STDERR_FILENO, lines); }
 
 }  // namespace
 
@@ -67,7 +79,7 @@ void log_sink::operator()(std::span<const log_line> lines) const noexcept try {
     }
     std::string some;
     for (const log_line& each : lines) {
-        if (some.size() + longest_line > longest_write) write_to_stderr(std::exchange(some, {}));
+        if (some.size() + longest_line > detail::longest_log_write) write_to_stderr(std::exchange(some, {}));
         append_line(some, each.level, each.text);
     }
     write_to_stderr(some);

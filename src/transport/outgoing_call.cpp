@@ -59,6 +59,7 @@ outgoing_call::outgoing_call(std::shared_ptr<conversation> in, settings what, st
       via_(std::move(via)),
       request_(std::move(request)) {
     then_ = std::move(settings_.then);
+    if (settings_.raw) then_ = [this] { settings_.raw->on_given_up(outcome_); };
     if (request_) token_ = request_.token();
 }
 
@@ -109,6 +110,11 @@ bool outgoing_call::answered(const envelope& message) {
     const bool waited_for = request_.begin_response();
     request_.finish(std::chrono::steady_clock::now());
     if (!waited_for) return false;  // SND-1: a late answer is dropped quietly
+    if (settings_.raw) {
+        static_cast<void>(settle({.status = call_status::completed}));
+        settings_.raw->on_answer(message);
+        return true;
+    }
     const auto go_on = settle(message.kind == message_kind::error ? failure_from(message.raw_error)
                                                                   : success_from(message.raw_result));
     if (go_on) go_on();
@@ -118,6 +124,7 @@ bool outgoing_call::answered(const envelope& message) {
 void outgoing_call::progressed(const envelope& message) {
     if (request_.state() != request_state::running) return;
     if (settings_.progress_restarts_idle) request_.progress(std::chrono::steady_clock::now());
+    if (settings_.raw) return settings_.raw->on_progress(message);
     if (!settings_.on_progress) return;
     tell_progress(message, settings_.on_progress, conversation_->around_->log);
 }
@@ -126,6 +133,10 @@ void outgoing_call::ended(const envelope& message) {
     const bool waited_for = request_.begin_response();
     request_.finish(std::chrono::steady_clock::now());
     if (!waited_for) return;
+    if (settings_.raw) {
+        static_cast<void>(settle({.status = call_status::completed}));
+        return settings_.raw->on_ended(message);
+    }
     json::object how{{"ended", "notifications/cancelled"}};
     if (const auto why = string_from_json(message.raw_reason)) how["reason"] = *why;
     const auto go_on = settle({.status = call_status::completed, .result = std::move(how)});

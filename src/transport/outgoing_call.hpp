@@ -20,6 +20,24 @@ namespace andon::detail {
 
 class conversation;
 
+/// Who hears of a request in the words of the peer, as they came. On the loop's thread, each for as long as the request
+/// lives; the messages are good during the call only.
+class raw_listener {
+public:
+    raw_listener() = default;
+    raw_listener(const raw_listener&) = delete;
+    raw_listener& operator=(const raw_listener&) = delete;
+    virtual ~raw_listener() = default;
+
+    virtual void on_progress(const envelope& message) = 0;
+    /// One of the three, once.
+    virtual void on_answer(const envelope& message) = 0;
+    /// A subscription, which the peer ended by its notification (SUB-2).
+    virtual void on_ended(const envelope& message) = 0;
+    /// It was cancelled, or nobody is there to answer it any more: the outcome says which.
+    virtual void on_given_up(const call_outcome& outcome) = 0;
+};
+
 /// Two parties want to end it: the loop, with the peer's answer, and whoever cancels: the caller, its deadline, the
 /// parent's cancel, the end of the session. The request's state word says who won, and the winner alone writes the
 /// outcome:
@@ -40,6 +58,13 @@ public:
         bool progress_restarts_idle = true;
         std::function<void(const progress_update&)> on_progress{};
         std::function<void()> then{};  // as then(), before anything can happen; not where it never began
+
+        // Of a request that is passed on. What it was given is sent as it is; the id is unique for all conversations
+        // that share a table.
+        std::shared_ptr<raw_listener> raw{};
+        std::string raw_params{};
+        std::int64_t id = 0;
+        std::shared_ptr<reply_path> via{};  // where there is no parent with a stream of its own
     };
 
     /// `via`: the stream of the request that it is part of; null: the session's own.

@@ -16,6 +16,7 @@ namespace ondemand = simdjson::ondemand;
 static_assert(line_splitter::padding >= simdjson::SIMDJSON_PADDING);
 
 constexpr std::string_view version_key = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view subscription_key = "io.modelcontextprotocol/subscriptionId";
 
 std::string_view trimmed(std::string_view raw) noexcept {
     while (!raw.empty() && (raw.back() == ' ' || raw.back() == '\t' || raw.back() == '\r' || raw.back() == '\n')) {
@@ -76,6 +77,9 @@ private:
         uri_member,
         request_id_member,
         version_member,
+        subscription_member,
+        token_member,
+        token_of_meta_member,
         how_many_members
     };
     // What an object is, for the members that are worth remembering.
@@ -145,19 +149,21 @@ std::string_view* envelope_reader::parsing::place_of(std::string_view key, insid
             return nullptr;
         case inside::params:
             if (key == "_meta") {
-                raw_token_of_meta_ = envelope_.raw_version = {};
+                raw_token_of_meta_ = envelope_.raw_version = envelope_.raw_subscription = {};
                 return once(meta_member, envelope_.raw_meta);
             }
             if (key == "name") return once(name_member, envelope_.raw_name);
             if (key == "requestId") return once(request_id_member, envelope_.raw_request_id);
             if (key == "arguments") return once(arguments_member, raw_unused_);
-            if (key == "uri") return once(uri_member, raw_unused_);
+            if (key == "uri") return once(uri_member, envelope_.raw_uri);
             if (key == "reason") return &envelope_.raw_reason;
-            if (key == "progressToken") return &envelope_.raw_progress_token;
+            if (key == "progressToken") return once(token_member, envelope_.raw_progress_token);
             return nullptr;
         case inside::meta:
-            if (key == "progressToken") return &raw_token_of_meta_;
+            if (key == "progressToken") return once(token_of_meta_member, raw_token_of_meta_);
             if (key == version_key) return once(version_member, envelope_.raw_version);
+            if (key == subscription_key) return once(subscription_member, envelope_.raw_subscription);
+            if (key == "traceparent") return &envelope_.raw_traceparent;
             return nullptr;
         case inside::anything: return nullptr;
     }

@@ -160,9 +160,20 @@ std::string request_message(std::int64_t id, std::string_view method, const json
                    json_text(params), "}"});
 }
 
+std::string raw_request_message(std::int64_t id, std::string_view method, std::string_view raw_params) {
+    const std::string number = std::to_string(id);
+    if (raw_params.empty()) return joined({opening, R"(,"id":)", number, R"(,"method":)", json_quoted(method), "}"});
+    return joined(
+        {opening, R"(,"id":)", number, R"(,"method":)", json_quoted(method), R"(,"params":)", raw_params, "}"});
+}
+
 std::string notification_message(std::string_view method, const json::object& params) {
-    if (params.empty()) return joined({opening, R"(,"method":)", json_quoted(method), "}"});
-    return joined({opening, R"(,"method":)", json_quoted(method), R"(,"params":)", json_text(params), "}"});
+    return whole_notification_message(method, params.empty() ? std::string() : json_text(params));
+}
+
+std::string whole_notification_message(std::string_view method, std::string_view raw_params) {
+    if (raw_params.empty()) return joined({opening, R"(,"method":)", json_quoted(method), "}"});
+    return joined({opening, R"(,"method":)", json_quoted(method), R"(,"params":)", raw_params, "}"});
 }
 
 std::string raw_notification_message(std::string_view method, std::string_view raw_members) {

@@ -129,6 +129,18 @@ TEST_P(pending_task_test, TASK_7_one_that_was_picked_up_can_be_cancelled) {
     EXPECT_TRUE(cancelled_.reach(1));
 }
 
+TEST_P(pending_task_test, TASK_7_a_cancel_against_the_picking_up) {
+    constexpr std::size_t rounds = 500;
+    auto client = connected(server_, options());
+    auto other = connected(server_, options());
+    for (std::size_t i = 1; i <= rounds; ++i) {
+        const auto task = client.call_tool_as_task("park");
+        const std::string id = task.id();
+        ASSERT_TRUE(other.follow_task(id).cancel("at once"));
+        ASSERT_TRUE(cancelled_.reach(i)) << "in round " << i;
+    }
+}
+
 TEST_P(pending_task_test, TASK_7_letting_go_of_one_that_was_just_picked_up_leaves_it_alone) {
     auto client = connected(server_, options());
     const std::string id = client.call_tool_as_task("park").id();

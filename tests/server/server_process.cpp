@@ -40,8 +40,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 pid_t spawn(int in, int out, int err, std::vector<std::string> environment, std::vector<std::string> arguments) {
     for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
-    const std::string program = ANDON_EVERYTHING_SERVER;
-    arguments.insert(arguments.begin(), program);
+    arguments.insert(arguments.begin(), ANDON_EVERYTHING_SERVER);
+#ifdef ANDON_IN_FRONT  // what stands between, with its arguments
+    const std::vector<std::string> between ANDON_IN_FRONT;
+    arguments.insert(arguments.begin(), between.begin(), between.end());
+#endif
+    const std::string program = arguments.front();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);

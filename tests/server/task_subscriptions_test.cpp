@@ -7,8 +7,8 @@
 
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
+#include "own_folder.hpp"
 #include "server/task_caller.hpp"
-#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -200,8 +200,8 @@ TEST_P(told_by_subscription, SUB_3_what_has_ended_before_is_told_once) {
 
 /// Whoever comes while an end is being written down hears of it from there, or from the store, and not from both.
 TEST_P(told_by_subscription, SUB_3_an_end_in_the_moment_one_begins_to_listen_is_told_once) {
-    const own_directory directory;
-    task_server stored(GetParam(), {"--task-store", directory.file()});
+    const own_folder directory;
+    task_server stored(GetParam(), {"--task-store", directory / "tasks.db"});
     client = stored.client();
     const std::string last = client.create("task_park", with_key("last"));
     for (int i = 0; i < 60; ++i) {

@@ -8,8 +8,8 @@
 
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
+#include "own_folder.hpp"
 #include "server/task_caller.hpp"
-#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -92,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(tasks, birth_storm, testing::Values(requested_ways().fr
 
 /// Each is over with no answer, and then nothing runs for it; or there is a task, and then that lives.
 TEST_P(birth_storm, DIR_5_a_call_cancelled_in_the_moment_of_its_birth_is_either_over_or_a_task) {
-    const own_directory directory;
-    task_server server(GetParam(), {"--task-store", directory.file()});
+    const own_folder directory;
+    task_server server(GetParam(), {"--task-store", directory / "tasks.db"});
     task_caller client = server.client();
     constexpr int rounds = sanitized ? 10 : 40;
     constexpr int calls = 50;

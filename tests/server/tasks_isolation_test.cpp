@@ -6,8 +6,8 @@
 
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
+#include "own_folder.hpp"
 #include "server/task_caller.hpp"
-#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -82,9 +82,9 @@ TEST_P(task_owners, TASK_5_another_principals_task_answers_as_one_that_never_was
 }
 
 TEST_P(task_owners, TASK_5_it_is_so_after_a_restart_too) {
-    const own_directory directory;
+    const own_folder directory;
     std::vector<std::string> with_store = two_people;
-    with_store.insert(with_store.end(), {"--task-store", directory.file()});
+    with_store.insert(with_store.end(), {"--task-store", directory / "tasks.db"});
     std::string done;
     {
         task_server server(GetParam(), with_store);

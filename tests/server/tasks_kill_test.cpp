@@ -11,8 +11,8 @@
 
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
+#include "own_folder.hpp"
 #include "server/task_caller.hpp"
-#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(tasks, killed_again_and_again,
 TEST_P(killed_again_and_again, TASK_3_TASK_5_TASK_7_what_was_acknowledged_stands) {
     constexpr std::size_t rounds = sanitized ? 6 : 100;
     constexpr std::size_t tasks = sanitized ? 300 : 1'000;
-    const own_directory directory;
+    const own_folder directory;
     std::mt19937 random(2026);
     std::set<std::string> ids;
     std::map<std::string, known_task> before;
@@ -205,7 +205,7 @@ TEST_P(killed_again_and_again, TASK_3_TASK_5_TASK_7_what_was_acknowledged_stands
     std::size_t read = 0;
     for (std::size_t round = 0; round < rounds; ++round) {
         SCOPED_TRACE(round);
-        killed_server server(GetParam(), directory.file(), round);
+        killed_server server(GetParam(), directory / "tasks.db", round);
         server.check(before);
         if (testing::Test::HasFailure()) return;
         // Of each there are one, two or more answers; some are still to come when it is killed.
@@ -220,10 +220,10 @@ TEST_P(killed_again_and_again, TASK_3_TASK_5_TASK_7_what_was_acknowledged_stands
         }
         // Not every time: it would put the file in order before the server has to.
         if (round % 10 == 9 || round + 1 == rounds) {
-            ASSERT_EQ(integrity_of(directory.file()), "ok");
+            ASSERT_EQ(integrity_of(directory / "tasks.db"), "ok");
         }
     }
-    killed_server(GetParam(), directory.file(), rounds).check(before);
+    killed_server(GetParam(), directory / "tasks.db", rounds).check(before);
     EXPECT_GT(made, rounds * tasks / 10);
     EXPECT_GT(cancelled, made / 20);
     EXPECT_GT(read, made / 20);

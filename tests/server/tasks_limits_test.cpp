@@ -6,8 +6,8 @@
 
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
+#include "own_folder.hpp"
 #include "server/task_caller.hpp"
-#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -152,8 +152,8 @@ TEST(task_limits_of_owners, one_owner_does_not_use_up_what_another_may_ask) {
 // The end of the server.
 
 TEST_P(task_limits, TASK_6_a_server_that_leaves_tells_its_tasks_and_is_gone_promptly) {
-    const own_directory directory;
-    const std::vector<std::string> with_store{"--task-store", directory.file(), "--token", "a=alice"};
+    const own_folder directory;
+    const std::vector<std::string> with_store{"--task-store", directory / "tasks.db", "--token", "a=alice"};
     const std::vector<std::string> arguments =
         GetParam().http ? with_store : std::vector<std::string>(with_store.begin(), with_store.begin() + 2);
     std::vector<std::string> tasks;
@@ -187,11 +187,11 @@ TEST_P(task_limits, TASK_6_a_server_that_leaves_tells_its_tasks_and_is_gone_prom
 }
 
 TEST(task_server_alone, TASK_6_a_client_that_leaves_ends_the_tasks_of_its_process) {
-    const own_directory directory;
+    const own_folder directory;
     for (const task_way& way : {requested_ways().front(), extension_ways().front()}) {
         std::string task;
         {
-            task_server server(way, {"--task-store", directory.file()});
+            task_server server(way, {"--task-store", directory / "tasks.db"});
             task_caller client = server.client();
             task = client.create("task_park", with_key("parked"));
             server->mark("start", "parked");
@@ -199,7 +199,7 @@ TEST(task_server_alone, TASK_6_a_client_that_leaves_ends_the_tasks_of_its_proces
             EXPECT_EQ(server->exit().code, 0);
             EXPECT_TRUE(server->marked("cancel", "parked"));
         }
-        task_server server(way, {"--task-store", directory.file()});
+        task_server server(way, {"--task-store", directory / "tasks.db"});
         task_caller client = server.client();
         EXPECT_EQ(client.status(task), "failed");
         EXPECT_NE(client.status_message(task), "");

@@ -10,8 +10,8 @@
 
 #include "andon/wire/error.hpp"
 #include "core/named_case.hpp"
+#include "own_folder.hpp"
 #include "server/task_caller.hpp"
-#include "tasks/own_directory.hpp"
 
 namespace andon {
 namespace {
@@ -24,12 +24,12 @@ protected:
     [[nodiscard]] static bool extension() { return GetParam().extension(); }
     /// A session without a principal does not outlive the process, and neither does what is its own.
     [[nodiscard]] std::vector<std::string> arguments() const {
-        std::vector<std::string> all{"--task-store", directory.file()};
+        std::vector<std::string> all{"--task-store", directory / "tasks.db"};
         if (GetParam().http) all.insert(all.end(), {"--token", "a=alice"});
         return all;
     }
 
-    own_directory directory;
+    own_folder directory;
 };
 INSTANTIATE_TEST_SUITE_P(tasks, stored_tasks, testing::ValuesIn(task_ways()), by_name());
 
@@ -83,27 +83,28 @@ std::string refused(const std::string& before, const std::string& file) {
 }
 
 TEST(store_that_cannot_be, TASK_7_a_server_that_cannot_have_its_file_says_why_and_leaves) {
-    const own_directory directory;
+    const own_folder directory;
     EXPECT_THAT(refused("", "/no/such/directory/tasks.db"),
                 AllOf(HasSubstr("the task store /no/such/directory/tasks.db cannot be opened"), HasSubstr("exit 1\n")));
-    std::ofstream(directory.file()) << std::string(10'000, 'x');
-    EXPECT_THAT(refused("", directory.file()), AllOf(HasSubstr("not a task store"), HasSubstr("exit 1\n")));
+    std::ofstream(directory / "tasks.db") << std::string(10'000, 'x');
+    EXPECT_THAT(refused("", directory / "tasks.db"), AllOf(HasSubstr("not a task store"), HasSubstr("exit 1\n")));
 }
 
 TEST(store_that_cannot_be, TASK_7_a_file_belongs_to_one_process_at_a_time) {
-    const own_directory directory;
-    task_server first(task_ways().front(), {"--task-store", directory.file()});
+    const own_folder directory;
+    task_server first(task_ways().front(), {"--task-store", directory / "tasks.db"});
     task_caller client = first.client();
     const std::string task = client.create("task_park", with_key("parked"));
-    EXPECT_THAT(refused("", directory.file()), AllOf(HasSubstr("another process uses it"), HasSubstr("exit 1\n")));
+    EXPECT_THAT(refused("", directory / "tasks.db"),
+                AllOf(HasSubstr("another process uses it"), HasSubstr("exit 1\n")));
     EXPECT_EQ(client.status(task), "working") << "and the one that has it is not disturbed";
     EXPECT_EQ(code_of(client.cancel(task)), 0);
 }
 
 TEST(store_that_cannot_be, TASK_7_a_file_that_is_read_only_is_refused_at_once) {
-    const own_directory directory;
+    const own_folder directory;
     {
-        task_server made(task_ways().front(), {"--task-store", directory.file()});
+        task_server made(task_ways().front(), {"--task-store", directory / "tasks.db"});
         static_cast<void>(made.client());  // it answers: so it has its file
     }
     namespace fs = std::filesystem;
@@ -117,8 +118,8 @@ TEST(store_that_cannot_be, TASK_7_a_file_that_is_read_only_is_refused_at_once) {
         const std::string usable = as_nobody + "test -x " ANDON_EVERYTHING_SERVER;
         if (std::system(usable.c_str()) != 0) GTEST_SKIP() << "nobody else may run the server here";
     }
-    EXPECT_THAT(refused(as_nobody, directory.file()),
-                AllOf(HasSubstr("the task store " + directory.file()), HasSubstr("read-only"), HasSubstr("exit 1\n")));
+    EXPECT_THAT(refused(as_nobody, directory / "tasks.db"), AllOf(HasSubstr("the task store " + directory / "tasks.db"),
+                                                                  HasSubstr("read-only"), HasSubstr("exit 1\n")));
 }
 
 /// The files of that process grow no more.
@@ -149,7 +150,7 @@ TEST_P(stored_tasks, TASK_1_TASK_6_on_a_full_disk_nothing_is_acknowledged_and_th
     const auto expect_refused = [&](const json::object& answer) {
         EXPECT_EQ(code_of(answer), error_code::internal_error);
         if (code_of(answer) == error_code::internal_error) {
-            EXPECT_THAT(message_of(answer), HasSubstr("the task store " + directory.file()));
+            EXPECT_THAT(message_of(answer), HasSubstr("the task store " + directory / "tasks.db"));
         }
     };
     {

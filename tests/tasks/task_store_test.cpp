@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/named_case.hpp"
-#include "tasks/own_directory.hpp"
+#include "own_folder.hpp"
 
 namespace andon {
 namespace {
@@ -43,8 +43,8 @@ protected:
         return found;
     }
 
-    own_directory directory;
-    std::unique_ptr<task_store> store = GetParam().open(directory.file());
+    own_folder directory;
+    std::unique_ptr<task_store> store = GetParam().open(directory / "tasks.db");
 };
 
 TEST_P(every_store, gives_back_what_was_written) {
@@ -166,18 +166,18 @@ std::string refusal(const std::function<void()>& work) {
 constexpr std::size_t never = 1'000'000;
 
 TEST(sqlite_store, TASK_7_is_there_again_after_the_process) {
-    const own_directory directory;
-    sqlite_task_store(directory.file())->write(std::vector{task("a")});
-    EXPECT_EQ(sqlite_task_store(directory.file())->find("a", "o"), task("a"));
+    const own_folder directory;
+    sqlite_task_store(directory / "tasks.db")->write(std::vector{task("a")});
+    EXPECT_EQ(sqlite_task_store(directory / "tasks.db")->find("a", "o"), task("a"));
 }
 
 TEST(sqlite_store, TASK_3_TASK_7_what_was_acknowledged_survives_a_kill_at_any_moment) {
-    const own_directory directory;
+    const own_folder directory;
     const std::size_t line = new_task_id().size() + 1;
     std::set<std::string> acknowledged;
     for (std::size_t round = 0; round < 20; ++round) {
         const std::string said = in_a_process_that_is_killed(line * (1 + round * 3), [&](int to) {
-            const auto store = sqlite_task_store(directory.file());
+            const auto store = sqlite_task_store(directory / "tasks.db");
             for (int i = 0; i < 200; ++i) {
                 task_record one = task(new_task_id());
                 store->write(std::vector{one});
@@ -189,7 +189,7 @@ TEST(sqlite_store, TASK_3_TASK_7_what_was_acknowledged_survives_a_kill_at_any_mo
         for (std::size_t at = 0; at + line <= said.size(); at += line) {
             EXPECT_TRUE(acknowledged.insert(said.substr(at, line - 1)).second) << "an id twice";
         }
-        const auto store = sqlite_task_store(directory.file());
+        const auto store = sqlite_task_store(directory / "tasks.db");
         store->fail_unfinished(start, "killed");
         for (const std::string& id : acknowledged) {
             const auto found = store->find(id, "o");
@@ -201,27 +201,28 @@ TEST(sqlite_store, TASK_3_TASK_7_what_was_acknowledged_survives_a_kill_at_any_mo
 }
 
 TEST(sqlite_store, belongs_to_one_process_at_a_time) {
-    const own_directory directory;
-    const auto first = sqlite_task_store(directory.file());
+    const own_folder directory;
+    const auto first = sqlite_task_store(directory / "tasks.db");
     first->write(std::vector{task("a")});
-    EXPECT_THAT(in_a_process_that_is_killed(
-                    never, [&](int to) { say(to, refusal([&] { sqlite_task_store(directory.file())->size(); })); }),
-                HasSubstr("another process uses it"));
+    EXPECT_THAT(
+        in_a_process_that_is_killed(
+            never, [&](int to) { say(to, refusal([&] { sqlite_task_store(directory / "tasks.db")->size(); })); }),
+        HasSubstr("another process uses it"));
     first->write(std::vector{task("b")});
 }
 
 TEST(sqlite_store, says_what_is_wrong_with_a_file) {
-    const own_directory directory;
+    const own_folder directory;
     EXPECT_THAT(refusal([] { sqlite_task_store("/no/such/directory/tasks.db")->size(); }),
                 HasSubstr("/no/such/directory/tasks.db cannot be opened"));
-    std::ofstream(directory.file()) << std::string(10'000, 'x');
-    EXPECT_THAT(refusal([&] { sqlite_task_store(directory.file())->size(); }), HasSubstr("not a task store"));
+    std::ofstream(directory / "tasks.db") << std::string(10'000, 'x');
+    EXPECT_THAT(refusal([&] { sqlite_task_store(directory / "tasks.db")->size(); }), HasSubstr("not a task store"));
 }
 
 TEST(sqlite_store, a_full_disk_is_an_error_that_changes_nothing) {
-    const own_directory directory;
+    const own_folder directory;
     const std::string said = in_a_process_that_is_killed(never, [&](int to) {
-        const auto store = sqlite_task_store(directory.file());
+        const auto store = sqlite_task_store(directory / "tasks.db");
         store->write(std::vector{task("a")});
         std::signal(SIGXFSZ, SIG_IGN);
         const rlimit little{.rlim_cur = 200'000, .rlim_max = 200'000};
@@ -233,9 +234,9 @@ TEST(sqlite_store, a_full_disk_is_an_error_that_changes_nothing) {
                                                                                               : ", lost, ");
         say(to, refusal([&] { store->write(std::vector{task("c")}); }));
     });
-    EXPECT_THAT(said, HasSubstr("the task store " + directory.file()));
+    EXPECT_THAT(said, HasSubstr("the task store " + directory / "tasks.db"));
     EXPECT_THAT(said, HasSubstr(", as before, it worked"));
-    EXPECT_TRUE(sqlite_task_store(directory.file())->find("c", "o"));
+    EXPECT_TRUE(sqlite_task_store(directory / "tasks.db")->find("c", "o"));
 }
 
 TEST(task_record_test, TASK_5_ids_cannot_be_guessed) {

@@ -29,6 +29,9 @@ struct peer_settings {
     bool tasks_extension = false;   ///< `io.modelcontextprotocol/tasks` of 2026-07-28
     std::string instructions{};     ///< a server's
     bool stateless = false;         ///< a server whose requests come from many clients: initialize changes nothing
+    /// Somebody else's words are passed on: nothing is answered here that the other end can answer, the handshake
+    /// included, and what it agreed on is told by adopt().
+    bool relays = false;
     /// What we speak. A client tries the modern ones first, then the newest legacy one.
     std::vector<revision> revisions{all_revisions.begin(), all_revisions.end()};
     /// How long a client waits for the answer to its probe before it takes the server for a legacy one.
@@ -118,6 +121,10 @@ public:
     /// No answer to this request comes any more. Of what belongs to the handshake: it goes on, or has failed.
     [[nodiscard]] peer_step lost(std::int64_t id, std::string_view why, time_point now);
 
+    // With peer_settings::relays, in place of a handshake of our own: what was agreed on.
+
+    void adopt(revision agreed) noexcept;
+
     // Requests of ours. Ids are ours to choose; the first ones belong to the handshake.
 
     static constexpr std::int64_t first_id = 16;
@@ -128,6 +135,8 @@ public:
         bool progress = false;                        ///< ask for it
         std::optional<std::string_view> log_level{};  ///< for this request, where the revision has that
         void* context = nullptr;                      ///< comes back with what is heard of it
+        /// Params as they are to be sent, in place of all of these but the context.
+        std::optional<std::string_view> raw_params{};
     };
     /// The bytes to send.
     [[nodiscard]] std::string start(std::int64_t id, outgoing request);
@@ -157,6 +166,7 @@ private:
     [[nodiscard]] peer_step read(std::string_view line, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step fault(const envelope_fault& found) const;
     [[nodiscard]] peer_step on_request(const envelope& message, const message_scope& scope, time_point now);
+    [[nodiscard]] peer_step pass_on(const envelope& message, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step on_notification(const envelope& message, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step on_cancelled(const envelope& message, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step on_answer(const envelope& message, time_point now);

@@ -36,7 +36,10 @@ struct envelope {
     std::string_view raw_meta;            ///< `_meta`
     std::string_view raw_progress_token;  ///< `_meta.progressToken` of a request, `progressToken` of a notification
     std::string_view raw_version;         ///< `_meta["io.modelcontextprotocol/protocolVersion"]`
+    std::string_view raw_subscription;    ///< `_meta["io.modelcontextprotocol/subscriptionId"]`
+    std::string_view raw_traceparent;     ///< `_meta.traceparent`
     std::string_view raw_name;            ///< `name`
+    std::string_view raw_uri;             ///< `uri`
     std::string_view raw_request_id;      ///< `requestId`
     std::string_view raw_reason;          ///< `reason`
 };

@@ -20,7 +20,10 @@ namespace andon {
 /// For a message whose id could not be read.
 [[nodiscard]] std::string error_without_id(int code, std::string_view message, const revision_policy& policy);
 [[nodiscard]] std::string request_message(std::int64_t id, std::string_view method, const json::object& params);
+[[nodiscard]] std::string raw_request_message(std::int64_t id, std::string_view method, std::string_view raw_params);
 [[nodiscard]] std::string notification_message(std::string_view method, const json::object& params);
+/// `raw_params` is an object, or empty.
+[[nodiscard]] std::string whole_notification_message(std::string_view method, std::string_view raw_params);
 /// What is told on a subscription (2026-07-28): its id stands beside the params.
 [[nodiscard]] std::string subscription_message(std::string_view raw_id, std::string_view method,
                                                const json::object& params);

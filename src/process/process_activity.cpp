@@ -1,0 +1,113 @@
+#include "process/process_activity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+#include "process/descriptor.hpp"
+
+namespace andon::detail {
+namespace {
+
+constexpr std::size_t most_processes = 4'096;  // of a tree that never stops forking
+
+/// Of a file in /proc, whose process may be gone between the opening and the reading.
+std::string text_of(const std::string& path) {
+    std::string text;
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<char, 4'096> bytes{};
+    for (ssize_t got = 0; file.get() >= 0 && (got = ::read(file.get(), bytes.data(), bytes.size())) > 0;) {
+        text.append(bytes.data(), static_cast<std::size_t>(got));
+    }
+    return text;
+}
+
+std::chrono::milliseconds from_ticks(std::uint64_t ticks) {
+    static const auto per_second = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+    return std::chrono::milliseconds(ticks * 1'000 / per_second);
+}
+
+struct stat_line {
+    pid_t parent = 0;
+    std::chrono::milliseconds processor_time{};
+    std::chrono::milliseconds started{};
+};
+
+std::optional<stat_line> stat_of(pid_t pid) {
+    const std::string text = text_of("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t name_end = text.rfind(')');  // the name may hold anything
+    if (name_end == std::string::npos) return std::nullopt;
+    std::istringstream fields(text.substr(name_end + 1));
+    char state = 0;
+    stat_line line;
+    std::uint64_t ignored = 0;
+    fields >> state >> line.parent;
+    for (int field = 5; field <= 13; ++field) fields >> ignored;
+    std::uint64_t spent = 0;
+    for (int field = 14; field <= 17; ++field) {
+        std::uint64_t ticks = 0;
+        fields >> ticks;
+        spent += ticks;
+    }
+    for (int field = 18; field <= 21; ++field) fields >> ignored;
+    std::uint64_t start = 0;
+    fields >> start;
+    if (!fields || state == 'Z') return std::nullopt;
+    line.processor_time = from_ticks(spent);
+    line.started = from_ticks(start);
+    return line;
+}
+
+void add_children(pid_t pid, std::vector<pid_t>& to) {
+    const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(tasks.c_str()), ::closedir);
+    if (!directory) return;
+    while (const dirent* const entry = ::readdir(directory.get())) {
+        if (entry->d_name[0] == '.') continue;
+        std::istringstream children(text_of(tasks + '/' + entry->d_name + "/children"));
+        for (pid_t child = 0; children >> child && to.size() < most_processes;) to.push_back(child);
+    }
+}
+
+}  // namespace
+
+pid_t guardian_of(pid_t command) {
+    const auto line = stat_of(command);
+    return line ? line->parent : 0;
+}
+
+process_activity activity_below(pid_t guardian) {
+    process_activity found;
+    std::vector<pid_t> all;
+    add_children(guardian, all);
+    for (std::size_t next = 0; next < all.size(); ++next) {
+        const pid_t pid = all[next];
+        const auto line = stat_of(pid);
+        if (!line) continue;
+        found.processor_time += line->processor_time;
+        found.processes.push_back({pid, line->started});
+        add_children(pid, all);
+    }
+    return found;
+}
+
+process_activity activity_of(pid_t command) {
+    const pid_t guardian = guardian_of(command);
+    return guardian == 0 ? process_activity() : activity_below(guardian);
+}
+
+std::chrono::milliseconds time_since_boot() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::milliseconds(now.tv_nsec / 1'000'000);
+}
+
+}  // namespace andon::detail
