@@ -3,10 +3,10 @@
 . "$(dirname "$0")/lib.sh"
 
 for_building=(g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libssl-dev
-    libsqlite3-dev
+    libsqlite3-dev libcli11-dev libtomlplusplus-dev
     libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck
-    nginx)
+    nginx tmux)
 
 case ${1:-all} in
 build) wanted=("${for_building[@]}") ;;

@@ -1,0 +1,152 @@
+// Where andon.toml, the secrets and the state stand.
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "andon/core/visible_text.hpp"
+#include "gateway/config/config.hpp"
+
+namespace andon::gateway {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t longest_file = std::size_t{1} << 20U;
+constexpr std::size_t longest_secret = std::size_t{16} << 10U;
+constexpr std::string_view file_name = "andon.toml";
+
+/// Empty: it is not set.
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return value == nullptr ? "" : value;
+}
+
+/// $XDG_..., if it is what its specification asks for, else the folder under the home. Empty: there is neither.
+fs::path users_folder(const char* xdg, const char* under_home) {
+    if (const fs::path folder = variable(xdg); folder.is_absolute()) return folder / "andon";
+    const fs::path home = variable("HOME");
+    return home.empty() ? fs::path() : home / under_home / "andon";
+}
+
+struct file_text {
+    std::string text{};
+    std::string error{};
+};
+
+file_text read_file(const std::string& path, std::size_t most) {
+    file_text read;
+    std::error_code error;
+    if (fs::is_directory(path, error)) return {.error = "is a folder"};
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return {.error = "cannot be read: " + std::generic_category().message(errno)};
+    std::array<char, 16'384> some{};
+    while (file.read(some.data(), some.size()), file.gcount() > 0) {
+        read.text.append(some.data(), static_cast<std::size_t>(file.gcount()));
+        if (read.text.size() > most) return {.error = "is larger than " + std::to_string(most >> 10U) + " KiB"};
+    }
+    return read;
+}
+
+std::string secret(const token_source& from) {
+    std::string token;
+    if (!from.env.empty()) {
+        token = variable(from.env.c_str());
+        if (token.empty()) {
+            throw std::runtime_error("the environment variable " + from.env + ", for the token of " +
+                                     visible_text(from.principal, 64) + ", is not set");
+        }
+        return token;
+    }
+    file_text read = read_file(from.file, longest_secret);
+    if (!read.error.empty()) {
+        throw std::runtime_error("the token file " + visible_text(from.file, 400) + ' ' + read.error);
+    }
+    token = read.text.substr(0, read.text.find_first_of("\r\n"));
+    if (token.empty()) throw std::runtime_error("the token file " + visible_text(from.file, 400) + " is empty");
+    return token;
+}
+
+}  // namespace
+
+std::string users_config() {
+    const fs::path folder = users_folder("XDG_CONFIG_HOME", ".config");
+    return (folder.empty() ? fs::path("/etc/andon") : folder) / file_name;
+}
+
+std::optional<std::string> find_config(const std::string& asked) {
+    if (!asked.empty()) return asked;
+    if (const std::string from = variable("ANDON_CONFIG"); !from.empty()) return from;
+    const fs::path home = variable("HOME");
+    for (const fs::path& folder : {users_folder("XDG_CONFIG_HOME", ".config"),
+                                   home.empty() ? fs::path() : home / ".config" / "andon", fs::path("/etc/andon")}) {
+        std::error_code error;
+        if (!folder.empty() && fs::exists(folder / file_name, error)) return (folder / file_name).string();
+    }
+    return std::nullopt;
+}
+
+configuration load_config(const std::string& asked) {
+    const auto file = find_config(asked);
+    if (!file) return {};
+    const file_text read = read_file(*file, longest_file);
+    if (!read.error.empty()) throw config_error({visible_text(*file, 400) + ": " + read.error});
+    return parse_config(read.text, *file);
+}
+
+std::map<std::string, std::string> principals_by_token(const gateway_config& config) {
+    std::map<std::string, std::string> principals;
+    for (const token_source& each : config.tokens) {
+        const auto [found, is_new] = principals.emplace(secret(each), each.principal);
+        if (!is_new) {
+            throw std::runtime_error("the tokens of " + visible_text(found->second, 64) + " and " +
+                                     visible_text(each.principal, 64) + " are the same");
+        }
+    }
+    return principals;
+}
+
+std::vector<std::string> config_warnings(const configuration& config) {
+    std::vector<std::string> warnings;
+    const auto expect_variable = [&](const std::string& name, const std::string& what) {
+        if (name.empty() || !variable(name.c_str()).empty()) return;
+        warnings.push_back("the environment variable " + name + ", for " + what + ", is not set");
+    };
+    const auto expect_file = [&](const std::string& path, const std::string& what) {
+        std::error_code error;
+        if (path.empty() || (fs::exists(path, error) && std::ifstream(path))) return;
+        warnings.push_back(what + ", " + visible_text(path, 400) + ", cannot be read");
+    };
+    for (const token_source& each : config.gateway.tokens) {
+        expect_variable(each.env, "the token of " + visible_text(each.principal, 64));
+        expect_file(each.file, "the token file of " + visible_text(each.principal, 64));
+    }
+    expect_file(config.gateway.certificate, "the gateway's certificate");
+    expect_file(config.gateway.private_key, "the gateway's private key");
+    for (const server_config& each : config.servers) {
+        if (const auto* const url = std::get_if<url_target>(&each.target)) {
+            expect_variable(url->bearer_env, "the token of the server " + each.name);
+            for (const auto& [header, name] : url->headers_env) {
+                expect_variable(name, "the header " + header + " of the server " + each.name);
+            }
+            expect_file(url->ca_file, "the ca_file of the server " + each.name);
+        } else {
+            expect_file(std::get<command_target>(each.target).directory, "the folder of the server " + each.name);
+        }
+    }
+    return warnings;
+}
+
+std::string state_directory() {
+    if (std::string own = variable("ANDON_STATE_DIR"); !own.empty()) return own;
+    const fs::path folder = users_folder("XDG_STATE_HOME", ".local/state");
+    if (folder.empty()) {
+        throw std::runtime_error("there is no place for andon's files: set HOME, XDG_STATE_HOME or ANDON_STATE_DIR");
+    }
+    return folder.string();
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,15 @@
+// How the servers of the configuration are started and reached.
+#pragma once
+
+#include "andon/process/process_tree.hpp"
+#include "andon/transport/http_client.hpp"
+#include "gateway/config/config.hpp"
+
+namespace andon::gateway {
+
+[[nodiscard]] command command_of(const command_target& target);
+
+/// With the secrets of the environment. Throws std::invalid_argument where a variable is not set, and says which.
+[[nodiscard]] http_client_options http_options_of(const url_target& target);
+
+}  // namespace andon::gateway

@@ -1,0 +1,46 @@
+#include "gateway/relay/era_probe.hpp"
+
+#include <utility>
+
+#include "andon/core/visible_text.hpp"
+
+namespace andon::gateway {
+
+era_probe::~era_probe() {
+    if (asked_) asked_->let_go();
+}
+
+void era_probe::ask(told then) {
+    if (known_) return then(known_);
+    waiting_.push_back(std::move(then));
+    if (asked_) return;
+    peer_settings own{.implementation = {{"name", "andon"}, {"version", ANDON_VERSION}}};
+    own.handshake_timeout = server_->start_timeout;
+    asked_ = std::make_shared<upstream>(around_, *desk_, *server_, std::move(own));
+    try {
+        asked_->start(*this, {});
+    } catch (const std::exception& error) {
+        around_->log(log_level::error, server_->name + " cannot be started: " + visible_text(error.what(), 512));
+        asked_.reset();
+        settle(std::nullopt);
+    }
+}
+
+void era_probe::on_ready(upstream& which) {
+    known_ = era_of(which.talk().protocol().speaks());
+    const auto asked = std::exchange(asked_, nullptr);
+    asked->let_go();
+    settle(known_);
+}
+
+void era_probe::on_gone(upstream& /*which*/, const std::string& why) {
+    around_->log(log_level::warning, server_->name + ": " + why);
+    const auto asked = std::exchange(asked_, nullptr);
+    settle(std::nullopt);
+}
+
+void era_probe::settle(std::optional<era> which) {
+    for (const auto& each : std::exchange(waiting_, {})) each(which);
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,81 @@
+#include "gateway/relay/passing.hpp"
+
+#include <utility>
+
+#include "gateway/relay/call_desk.hpp"
+#include "gateway/relay/relayed_question.hpp"
+
+namespace andon::gateway {
+
+void passing::on_request(const std::shared_ptr<relayed_call>& call) {
+    const bool modern = era_of(call->speaks()) == era::modern;
+    if (modern && !std::exchange(modern_, true)) with_.way.agreed(call->speaks());
+    if (!modern) learn_from(*call);
+    with_.way.send(call);
+}
+
+/// What a process that is started later has to be told.
+void passing::learn_from(relayed_call& call) {
+    const std::string& method = call.method();
+    const bool subscribes = method == "resources/subscribe";
+    if (method != "initialize" && method != "logging/setLevel" && !subscribes && method != "resources/unsubscribe") {
+        return;
+    }
+    if (method == "initialize") {
+        call.on_first_answer([this](relayed_call& which, const envelope& answer) {
+            return answer.kind == message_kind::error && refused_ && refused_(which, answer);
+        });
+    }
+    call.filter([this, method, subscribes, params = call.raw_params()](const envelope& answer) {
+        if (answer.kind != message_kind::result) return std::optional<rewritten_answer>();
+        if (method == "initialize") {
+            with_.way.remember_initialize(params);
+            agreed(answer);
+        } else if (method == "logging/setLevel") {
+            with_.way.remember_log_level(params);
+        } else {
+            with_.way.remember_subscription(params, subscribes);
+        }
+        return std::optional<rewritten_answer>();
+    });
+}
+
+void passing::agreed(const envelope& answer) {
+    const auto result = object_from_json(answer.raw_result);
+    const json::value* const version = result ? result->if_contains("protocolVersion") : nullptr;
+    if (version == nullptr || !version->is_string()) return;
+    // One that is newer than we are is passed on all the same.
+    const revision which = revision_from(std::string_view(version->get_string())).value_or(newest_legacy);
+    modern_ = false;
+    with_.host->adopt(which);
+    with_.way.agreed(which);
+}
+
+void passing::on_notification(const envelope& message) {
+    if (message.method == "notifications/initialized") with_.way.remember_initialized();
+    with_.way.notify(on_one_line(whole_notification_message(message.method, message.raw_params)));
+}
+
+void passing::on_server_request(upstream& from, detail::incoming_request request, const envelope& message) {
+    const relayed_call* const only = from.only_call();
+    std::make_shared<relayed_question>(from.shared_from_this(), with_.host, std::move(request), message)
+        ->send(static_cast<std::int64_t>(with_.desk.next_number()), only != nullptr ? only->to_host().reply : nullptr);
+}
+
+void passing::on_server_notification(upstream& from, const envelope& message) {
+    if (!message.raw_subscription.empty()) {
+        std::string storage;
+        const auto id = id_from_json(message.raw_subscription, storage);
+        const auto call = id && !id->is_string() ? with_.desk.find(static_cast<std::uint64_t>(id->number())) : nullptr;
+        // Another host's is not ours to tell (DIR-6).
+        if (!call || !from.is_running(*call)) return;
+        return call->tell_host(on_one_line(whole_notification_message(
+            message.method, spliced(message.raw_params, message.raw_subscription, call->raw_id()))));
+    }
+    relayed_call* const only = from.only_call();
+    const std::string line = on_one_line(whole_notification_message(message.method, message.raw_params));
+    if (only != nullptr && message.method == "notifications/message") return only->tell_host(line);
+    if (!with_.stateless) with_.host->send(line);
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,31 @@
+#include "gateway/relay/relaying.hpp"
+
+#include <utility>
+
+namespace andon::gateway {
+
+relaying::relaying(const configuration& config, control_socket::identity who)
+    : records_(config), around_(std::make_shared<detail::conversation::surroundings>()), desk_(records_) {
+    around_->log = log_sink(records_.log().sink());
+    if (!config.control.enabled) return;
+    try {
+        control_ = std::make_unique<control_socket>(around_->loop, desk_, std::move(who), around_->log);
+    } catch (const std::exception& error) {
+        around_->log(log_level::warning,
+                     std::string("andon ps and andon stop will not find this one: ") + error.what());
+    }
+}
+
+void relaying::run(std::function<void()> leaving) {
+    auto& loop = around_->loop;
+    loop.on_termination(std::move(leaving));
+    loop.run();
+    loop.finish();
+    control_.reset();
+}
+
+void relaying::leave() {
+    desk_.when_no_process_is_left([this] { around_->loop.stop(); });
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,133 @@
+#include "gateway/relay/stop_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace andon::gateway {
+namespace {
+
+constexpr auto first_look = std::chrono::milliseconds(20);
+constexpr auto next_look = std::chrono::milliseconds(50);
+constexpr auto look_at_ignoring = std::chrono::milliseconds(250);
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+stop_watch::stop_watch(detail::event_loop& loop, surroundings of) : around_(std::move(of)), timer_(loop) {}
+
+void stop_watch::note_present() {
+    own_.clear();
+    if (around_.guardian == 0) return;
+    for (const auto& each : detail::activity_below(around_.guardian).processes) own_.insert(each.pid);
+}
+
+void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now() - call->sent());
+    waiting_.insert_or_assign(call->wire_id(), watched{.call = call,
+                                                       .judgement = stop_judgement(call->asked(), call->policy().grace),
+                                                       .begun = detail::time_since_boot() - age});
+    if (looking_) return;
+    looking_ = true;
+    if (around_.guardian != 0) spent_ = detail::activity_below(around_.guardian).processor_time;
+    look_later(first_look);
+}
+
+void stop_watch::look_later(duration in) {
+    timer_.set(now() + in, [this] { look(); });
+}
+
+sighting stop_watch::see(const watched& of, const detail::process_activity& activity, duration busy,
+                         time_point at) const {
+    // A clock tick earlier: the times in /proc are cut off to ticks.
+    constexpr auto tick = std::chrono::milliseconds(10);
+    return {.at = at,
+            .alone = around_.running() == 0,
+            .process = around_.guardian != 0,
+            .busy = busy,
+            .children = static_cast<std::size_t>(std::ranges::count_if(activity.processes, [&](const auto& each) {
+                return each.started > of.begun - tick && !own_.contains(each.pid);
+            }))};
+}
+
+void stop_watch::look() {
+    const time_point at = now();
+    detail::process_activity activity;
+    duration busy{};
+    if (around_.guardian != 0) {
+        activity = detail::activity_below(around_.guardian);
+        busy = std::max(duration(), duration(activity.processor_time - std::exchange(spent_, activity.processor_time)));
+    }
+    std::vector<std::pair<std::int64_t, stop_evidence>> over;
+    std::vector<std::shared_ptr<relayed_call>> ignoring;
+    bool soon = false;
+    for (auto& [id, each] : waiting_) {
+        switch (each.judgement.look(see(each, activity, busy, at))) {
+            case stop_judgement::verdict::wait: soon = soon || each.call->stage() != call_stage::ignoring; break;
+            case stop_judgement::verdict::quiet: over.emplace_back(id, stop_evidence::quiet); break;
+            case stop_judgement::verdict::unseen: over.emplace_back(id, stop_evidence::unseen); break;
+            case stop_judgement::verdict::ignoring:
+                if (each.call->stage() == call_stage::asked_to_stop) ignoring.push_back(each.call);
+                break;
+        }
+    }
+    for (const auto& [id, how] : over) {
+        const auto found = waiting_.find(id);
+        settle(id, how, how == stop_evidence::quiet ? found->second.judgement.quiet_since() : at);
+    }
+    looking_ = !waiting_.empty();
+    if (looking_) look_later(soon ? next_look : look_at_ignoring);
+    // The last: it may be the end of us.
+    for (const auto& call : ignoring) {
+        call->ignores();
+        around_.ignored(*call);
+    }
+}
+
+void stop_watch::settle(std::int64_t id, stop_evidence how, time_point when) {
+    const auto found = waiting_.find(id);
+    const auto call = std::move(found->second.call);
+    waiting_.erase(found);
+    silent_.emplace(id, call);
+    silent_first_.push_back(id);
+    if (silent_first_.size() > most_remembered) {
+        silent_.erase(silent_first_.front());
+        silent_first_.pop_front();
+    }
+    call->stopped(how, when);
+}
+
+void stop_watch::heard(const envelope& message) {
+    const bool progress = message.kind == message_kind::notification;
+    std::string storage;
+    const auto id = progress ? id_from_json(message.raw_progress_token, storage)
+                             : std::optional(message.has_id ? message.id : request_id_view(-1));
+    if (!id || id->is_string()) return;
+    if (const auto found = waiting_.find(id->number()); found != waiting_.end()) {
+        if (progress) {
+            found->second.judgement.heard_progress(now());
+            return found->second.call->late_message();
+        }
+        const auto call = std::move(found->second.call);
+        waiting_.erase(found);
+        return call->late_answer();
+    }
+    const auto silent = silent_.find(id->number());
+    if (silent == silent_.end()) return;
+    if (progress) return silent->second->late_message();
+    const auto call = std::move(silent->second);
+    silent_.erase(silent);
+    call->late_answer();
+}
+
+void stop_watch::gone(stop_evidence how, std::uint32_t killed) {
+    timer_.clear();
+    looking_ = false;
+    const auto all = std::exchange(waiting_, {});
+    silent_.clear();
+    silent_first_.clear();
+    for (const auto& [id, each] : all) each.call->stopped(how, now(), killed);
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,67 @@
+// Looks after the calls of one server that were asked to stop, until they have.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "gateway/relay/relayed_call.hpp"
+#include "gateway/relay/stop_judgement.hpp"
+#include "process/process_activity.hpp"
+#include "transport/event_loop.hpp"
+
+namespace andon::gateway {
+
+/// One for each process of a server, or session with one behind a URL: a look at a process tree is one look, however
+/// many calls wait for it. Nothing runs while nothing waits.
+class stop_watch {
+public:
+    /// What the server is doing, asked at each look.
+    struct surroundings {
+        std::function<std::size_t()> running;  ///< calls in flight that were not asked to stop
+        pid_t guardian = 0;                    ///< 0: there is no process of ours
+        std::function<void(relayed_call&)> ignored;
+    };
+
+    stop_watch(detail::event_loop& loop, surroundings of);
+
+    /// The processes that are there now are the server's own, and no call's.
+    void note_present();
+    void watch(const std::shared_ptr<relayed_call>& call);
+    /// An answer, or progress, to what nobody waits for.
+    void heard(const envelope& message);
+    /// The process, or the session, is gone.
+    void gone(stop_evidence how, std::uint32_t killed);
+    [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+
+private:
+    struct watched {
+        std::shared_ptr<relayed_call> call;
+        stop_judgement judgement;
+        std::chrono::milliseconds begun;  // since the machine was started
+    };
+
+    void look();
+    void look_later(duration in);
+    void settle(std::int64_t id, stop_evidence how, time_point when);
+    [[nodiscard]] sighting see(const watched& of, const detail::process_activity& activity, duration busy,
+                               time_point at) const;
+
+    static constexpr std::size_t most_remembered = 1'024;
+
+    surroundings around_;
+    detail::event_loop::timer timer_;
+    std::unordered_map<std::int64_t, watched> waiting_;
+    /// Taken for stopped, by their silence: an answer can still come.
+    std::unordered_map<std::int64_t, std::shared_ptr<relayed_call>> silent_;
+    std::deque<std::int64_t> silent_first_;
+    std::unordered_set<pid_t> own_;
+    std::chrono::milliseconds spent_{};  // processor time at the last look
+    bool looking_ = false;
+};
+
+}  // namespace andon::gateway

@@ -1,0 +1,245 @@
+#include "gateway/relay/upstream.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <poll.h>
+#include <system_error>
+
+#include "andon/core/visible_text.hpp"
+#include "andon/transport/http_client.hpp"
+#include "gateway/relay/call_desk.hpp"
+
+namespace andon::gateway {
+namespace {
+
+constexpr auto leaves_within = std::chrono::seconds(2);                // once its input has ended
+constexpr auto report_follows_within = std::chrono::milliseconds(20);  // the end of its output
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+int duplicate(int fd) {
+    const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) throw std::system_error(errno, std::generic_category(), "the server's pipes");
+    return copy;
+}
+
+std::string from_environment(const std::string& name) {
+    const char* const value = std::getenv(name.c_str());
+    if (value == nullptr) throw std::runtime_error("the environment variable " + name + " is not set");
+    return value;
+}
+
+http_client_options options_of(const url_target& target) {
+    http_client_options options;
+    options.ca_file = target.ca_file;
+    if (!target.bearer_env.empty()) options.bearer_token = from_environment(target.bearer_env);
+    options.headers.assign(target.headers.begin(), target.headers.end());
+    for (const auto& [header, variable] : target.headers_env) {
+        options.headers.emplace_back(header, from_environment(variable));
+    }
+    return options;
+}
+
+std::string words_for(const exit_status& how) {
+    return how.signalled ? "was ended by signal " + std::to_string(how.code)
+                         : "exited with status " + std::to_string(how.code);
+}
+
+class asked final : public detail::raw_listener {
+public:
+    explicit asked(std::function<void(const envelope*)> then) : then_(std::move(then)) {}
+    void on_progress(const envelope& /*message*/) override {}
+    void on_answer(const envelope& message) override { tell(&message); }
+    void on_ended(const envelope& /*message*/) override { tell(nullptr); }
+    void on_given_up(const call_outcome& /*outcome*/) override { tell(nullptr); }
+
+private:
+    void tell(const envelope* answer) {
+        if (const auto then = std::exchange(then_, {})) then(answer);
+    }
+    std::function<void(const envelope*)> then_;
+};
+
+}  // namespace
+
+upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk,
+                   const server_config& server, std::optional<peer_settings> own)
+    : around_(std::move(around)),
+      desk_(&desk),
+      server_(&server),
+      own_handshake_(own.has_value()),
+      patience_(around_->loop),
+      settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
+    settings_.role = peer_role::client;
+}
+
+upstream::~upstream() = default;
+
+std::unique_ptr<transport> upstream::connect() {
+    if (const auto* url = std::get_if<url_target>(&server_->target)) {
+        return http_client_transport(url->url, options_of(*url));
+    }
+    const auto& run = std::get<command_target>(server_->target);
+    command what{.argv = run.argv, .directory = run.directory};
+    what.environment.assign(run.environment.begin(), run.environment.end());
+    tree_ = std::make_unique<process_tree>(
+        process_tree::start(what, {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::inherit}));
+    pid_ = tree_->pid();
+    desk_->process_began();
+    const int from = duplicate(tree_->out());
+    auto over = descriptor_transport(from, duplicate(tree_->in()));
+    tree_->close_out();
+    tree_->close_in();
+    return over;
+}
+
+void upstream::start(events& told, const handshake_memory& memory) {
+    events_ = &told;
+    auto over = connect();
+    watch_ = std::make_unique<stop_watch>(
+        around_->loop, stop_watch::surroundings{.running = [this] { return running_.size(); },
+                                                .guardian = pid_ == 0 ? 0 : detail::guardian_of(pid_),
+                                                .ignored =
+                                                    [this](relayed_call& call) {
+                                                        if (events_ != nullptr) events_->on_ignored(*this, call);
+                                                    }});
+    talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
+    if (tree_) {
+        until_reaped_ = shared_from_this();
+        reports_ = std::make_unique<detail::event_loop::watch>(around_->loop, tree_->report_fd());
+        listen_to_process();
+    }
+    talk_->open();
+    if (own_handshake_) return;
+    repeat_handshake(memory);
+}
+
+void upstream::listen_to_process() {
+    reports_->when(detail::event_loop::readiness::readable, [this] { process_reported(); });
+}
+
+void upstream::process_reported() {
+    tree_->poll();
+    if (!tree_->finished()) {
+        // The command is gone; what it has left behind is not to go on without it.
+        if (tree_->exited() && state_ == state::gone) tree_->kill();
+        return listen_to_process();
+    }
+    const auto self = std::exchange(until_reaped_, nullptr);
+    const std::uint32_t killed = tree_->killed();
+    patience_.clear();
+    reports_.reset();
+    tree_.reset();
+    if (state_ != state::gone) talk_->close(cancel_cause::disconnect, "the server is gone");
+    watch_->gone(killed_ ? stop_evidence::killed : stop_evidence::exited, killed);
+    desk_->process_ended();
+}
+
+// What the last process was told, once more.
+
+std::shared_ptr<detail::outgoing_call> upstream::ask(std::string method, std::string raw_params,
+                                                     std::function<void(const envelope*)> then,
+                                                     const time_limits& limits) {
+    return talk_->request({.method = std::move(method),
+                           .at_once = true,
+                           .raw = std::make_shared<asked>(std::move(then)),
+                           .raw_params = std::move(raw_params),
+                           .id = static_cast<std::int64_t>(desk_->next_number())},
+                          limits);
+}
+
+void upstream::repeat_handshake(const handshake_memory& memory) {
+    if (memory.raw_initialize.empty()) return become_ready();
+    const auto then = [this, memory](const envelope* answer) {
+        if (state_ != state::starting) return;
+        const auto result = answer != nullptr && answer->kind == message_kind::result
+                                ? object_from_json(answer->raw_result)
+                                : std::nullopt;
+        const json::value* const version = result ? result->if_contains("protocolVersion") : nullptr;
+        const auto agreed = version != nullptr && version->is_string()
+                                ? revision_from(std::string_view(version->get_string()))
+                                : std::nullopt;
+        if (!agreed) return kill("the server did not agree to its handshake again");
+        talk_->adopt(*agreed);
+        raw_initialize_result_ = answer->raw_result;
+        if (memory.initialized) talk_->send(notification_message("notifications/initialized", {}));
+        if (!memory.raw_log_level.empty()) ask("logging/setLevel", memory.raw_log_level, {});
+        for (const std::string& each : memory.subscribed) ask("resources/subscribe", each, {});
+        become_ready();
+    };
+    static_cast<void>(talk_->request({.method = "initialize",
+                                      .cancellable = false,
+                                      .at_once = true,
+                                      .raw = std::make_shared<asked>(then),
+                                      .raw_params = memory.raw_initialize,
+                                      .id = static_cast<std::int64_t>(desk_->next_number())},
+                                     {.maximum = server_->start_timeout}));
+}
+
+void upstream::become_ready() {
+    if (state_ != state::starting) return;
+    state_ = state::ready;
+    watch_->note_present();
+    // Not here: whoever starts us is still at it.
+    around_->loop.post([self = shared_from_this()] {
+        if (self->state_ == state::ready && self->events_ != nullptr) self->events_->on_ready(*self);
+    });
+}
+
+void upstream::on_established() { become_ready(); }
+
+void upstream::on_request(detail::incoming_request request, const envelope& message) {
+    if (events_ != nullptr) events_->on_server_request(*this, std::move(request), message);
+}
+
+void upstream::on_notification(const envelope& message) {
+    if (events_ != nullptr) events_->on_server_notification(*this, message);
+}
+
+// The end.
+
+void upstream::on_ended(std::string_view why) {
+    if (state_ == state::gone) return;
+    state_ = state::gone;
+    if (why_gone_.empty()) {
+        why_gone_ = "the server is gone: " + visible_text(why, 256);
+        if (tree_) {
+            // How it ended is known a moment after its output did.
+            pollfd report{tree_->report_fd(), POLLIN, 0};
+            ::poll(&report, 1, static_cast<int>(report_follows_within.count()));
+            tree_->poll();
+            if (tree_->exited()) why_gone_ = "the server " + words_for(*tree_->exited());
+        }
+    }
+    if (tree_) tree_->kill();
+    if (!tree_) watch_->gone(stop_evidence::exited, 0);
+    if (events_ != nullptr) std::exchange(events_, nullptr)->on_gone(*this, why_gone_);
+}
+
+void upstream::kill(std::string why) {
+    if (state_ == state::gone) return;
+    why_gone_ = std::move(why);
+    killed_ = true;
+    if (tree_) tree_->kill();
+    talk_->close(cancel_cause::disconnect, why_gone_);
+}
+
+void upstream::let_go(std::optional<time_point> killed_at) {
+    events_ = nullptr;
+    if (state_ == state::gone) return;
+    state_ = state::gone;
+    talk_->close(cancel_cause::shutdown, "the host is gone");
+    if (!tree_) return watch_->gone(stop_evidence::exited, 0);
+    patience_.set(killed_at.value_or(now() + leaves_within), [this, asks = !killed_at] {
+        killed_ = true;
+        if (tree_ && asks) tree_->terminate();
+        if (tree_ && !asks) tree_->kill();
+    });
+}
+
+void upstream::kill_rest() noexcept {
+    if (tree_) tree_->kill();
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,129 @@
+// One connection to a server: a process of it, or a session with one behind a URL.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "andon/process/process_tree.hpp"
+#include "gateway/config/config.hpp"
+#include "gateway/relay/stop_watch.hpp"
+#include "transport/conversation.hpp"
+
+namespace andon::gateway {
+
+class call_desk;
+
+/// What a server was told by its host and has to be told again when it was started anew.
+struct handshake_memory {
+    std::string raw_initialize{};           ///< params; empty: there was none
+    bool initialized = false;               ///< and its notification
+    std::string raw_log_level{};            ///< params of logging/setLevel
+    std::vector<std::string> subscribed{};  ///< params of resources/subscribe
+};
+
+/// On the loop's thread. Begins as `starting`; is `ready` when it was told what it has to know; is `gone` when its
+/// output ended, it was killed or let go; and lives on, for its events' sake, until its process is reaped.
+class upstream final : public std::enable_shared_from_this<upstream>, public detail::conversation::owner {
+public:
+    class events {
+    public:
+        events() = default;
+        events(const events&) = delete;
+        events& operator=(const events&) = delete;
+        virtual void on_ready(upstream& which) = 0;
+        virtual void on_server_request(upstream& which, detail::incoming_request request, const envelope& message) = 0;
+        virtual void on_server_notification(upstream& which, const envelope& message) = 0;
+        /// The call goes on after its cancel and its grace time.
+        virtual void on_ignored(upstream& which, relayed_call& call) = 0;
+        /// Once. What it had in flight is told by itself.
+        virtual void on_gone(upstream& which, const std::string& why) = 0;
+
+    protected:
+        ~events() = default;
+    };
+    enum class state : std::uint8_t { starting, ready, gone };
+
+    /// With `own` we shake hands ourselves, in whichever era the server speaks; without, the host's words are passed
+    /// on, or repeated from memory.
+    upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,
+             std::optional<peer_settings> own);
+    ~upstream();
+
+    /// Throws where the command cannot be started, or the URL not be used.
+    void start(events& told, const handshake_memory& memory);
+
+    [[nodiscard]] detail::conversation& talk() noexcept { return *talk_; }
+    [[nodiscard]] state where() const noexcept { return state_; }
+    /// 0: there is no process of ours.
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    /// Calls in flight that were not asked to stop.
+    [[nodiscard]] std::size_t running() const noexcept { return running_.size(); }
+    /// Null: there is none, or there are several.
+    [[nodiscard]] relayed_call* only_call() const noexcept {
+        return running_.size() == 1 ? *running_.begin() : nullptr;
+    }
+    [[nodiscard]] std::size_t stopping() const noexcept { return watch_->waiting(); }
+    /// By us, for a policy's sake.
+    [[nodiscard]] bool was_killed() const noexcept { return killed_; }
+    /// What the server answered to an initialize that was repeated from memory.
+    [[nodiscard]] const std::string& raw_initialize_result() const noexcept { return raw_initialize_result_; }
+    /// A request of ours, which belongs to no host's; `then` is told the answer, or null where there is none.
+    std::shared_ptr<detail::outgoing_call> ask(std::string method, std::string raw_params,
+                                               std::function<void(const envelope*)> then,
+                                               const time_limits& limits = {.maximum = std::chrono::seconds(30)});
+    /// How it ended, for people; once gone.
+    [[nodiscard]] const std::string& why_gone() const noexcept { return why_gone_; }
+
+    // For calls.
+
+    void began(relayed_call& call) { running_.insert(&call); }
+    void ended(relayed_call& call) { running_.erase(&call); }
+    [[nodiscard]] bool is_running(relayed_call& call) const noexcept { return running_.contains(&call); }
+    void watch(const std::shared_ptr<relayed_call>& call) { watch_->watch(call); }
+
+    /// Everything in it dies now. `on_gone` follows, with these words.
+    void kill(std::string why);
+    /// It is not needed any more: its input ends, and what does not leave is made to; at the latest at that time, where
+    /// one is given. No event follows.
+    void let_go(std::optional<time_point> killed_at = std::nullopt);
+    /// At the end of the program: what is left of it dies now.
+    void kill_rest() noexcept;
+
+private:
+    void on_request(detail::incoming_request request, const envelope& message) override;
+    void on_notification(const envelope& message) override;
+    void on_unclaimed(const envelope& message) override { watch_->heard(message); }
+    void on_established() override;
+    void on_ended(std::string_view why) override;
+
+    [[nodiscard]] std::unique_ptr<transport> connect();
+    void listen_to_process();
+    void process_reported();
+    void repeat_handshake(const handshake_memory& memory);
+    void become_ready();
+
+    std::shared_ptr<detail::conversation::surroundings> around_;
+    call_desk* desk_;
+    const server_config* server_;
+    bool own_handshake_;
+    events* events_ = nullptr;
+    std::unique_ptr<process_tree> tree_;
+    pid_t pid_ = 0;
+    std::unique_ptr<detail::event_loop::watch> reports_;
+    detail::event_loop::timer patience_;
+    std::shared_ptr<detail::conversation> talk_;
+    peer_settings settings_;
+    std::unique_ptr<stop_watch> watch_;
+    state state_ = state::starting;
+    std::unordered_set<relayed_call*> running_;
+    std::string why_gone_;
+    std::string raw_initialize_result_;
+    bool killed_ = false;
+    std::shared_ptr<upstream> until_reaped_;  // ourselves
+};
+
+}  // namespace andon::gateway

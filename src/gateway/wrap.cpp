@@ -1,0 +1,18 @@
+#include "gateway/wrap.hpp"
+
+#include "gateway/relay/relay.hpp"
+#include "gateway/relay/relaying.hpp"
+
+namespace andon::gateway {
+
+void run_wrap(const configuration& config, const server_config& server) {
+    relaying all(config, {.kind = "wrap", .name = server.name});
+    const auto between = std::make_shared<relay>(all.around(), all.desk(), server, lane::settings{}, stdio_transport(),
+                                                 relay::settings{.session = "stdio", .on_end = [&] { all.leave(); }});
+    all.desk().list_upstreams_by([&](std::vector<upstream_view>& views) { between->way().list(views); });
+    between->start_server();
+    between->open();
+    all.run([&] { between->close(cancel_cause::shutdown, "andon was asked to leave"); });
+}
+
+}  // namespace andon::gateway

@@ -1,0 +1,12 @@
+// One host on standard input and output, one server behind it.
+#pragma once
+
+#include "gateway/config/config.hpp"
+
+namespace andon::gateway {
+
+/// Until the host is gone or the process is asked to leave, and nothing is left of the server. Throws where the server
+/// cannot be started.
+void run_wrap(const configuration& config, const server_config& server);
+
+}  // namespace andon::gateway
