@@ -2,20 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 #include "andon/core/time.hpp"
 
-namespace demo {
+namespace andon::app {
 
 enum class align { left, right };
 
 /// `text` in exactly `columns` columns: padded, or cut and marked with "…". A character counts as one column.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t columns, align side = align::left);
 
+/// How many columns a text takes; as fit() counts, a character is one.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+
 /// As `250 ns`, `41 µs`, `3.2 ms`, `1.20 s`.
-[[nodiscard]] std::string show(andon::duration d);
+[[nodiscard]] std::string show(duration d);
 
 enum class colour { plain, bold, dim, red, green, yellow };
 
@@ -32,9 +37,19 @@ private:
 /// To standard output, at once.
 void print(std::string_view text);
 
-/// Whether standard output is a terminal that understands more than lines.
-[[nodiscard]] bool on_terminal();
+/// Whether it is a terminal on which a line can be drawn again; one that only knows lines (TERM=dumb, or unset) is
+/// none.
+[[nodiscard]] bool on_terminal(int fd = STDOUT_FILENO);
+
+struct window_size {
+    std::size_t columns = 80;
+    std::size_t lines = 24;
+};
+/// As it is now; the defaults where the terminal does not say.
+[[nodiscard]] window_size window_of(int fd);
+/// Into how many columns a table for standard output should fit; nothing where that is no terminal of any kind.
+[[nodiscard]] std::optional<std::size_t> output_width();
 /// NO_COLOR, set to anything, says no.
 [[nodiscard]] bool colours_wanted();
 
-}  // namespace demo
+}  // namespace andon::app

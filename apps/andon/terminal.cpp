@@ -1,12 +1,13 @@
 #include "terminal.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
+#include <sys/ioctl.h>
 
-namespace demo {
+namespace andon::app {
 namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
@@ -31,7 +32,11 @@ std::string fit(std::string_view text, std::size_t columns, align side) {
     return side == align::left ? std::string(text) + padding : padding + std::string(text);
 }
 
-std::string show(andon::duration d) {
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
+}
+
+std::string show(duration d) {
     const auto ns = static_cast<double>(std::chrono::nanoseconds(d).count());
     if (ns < 1e3) return printed("%.0f ns", ns);
     if (ns < 1e6) return printed("%.0f µs", ns / 1e3);
@@ -51,10 +56,21 @@ void print(std::string_view text) {
     std::fflush(stdout);
 }
 
-bool on_terminal() {
-    if (isatty(STDOUT_FILENO) == 0) return false;
+bool on_terminal(int fd) {
+    if (::isatty(fd) == 0) return false;
     const char* terminal = std::getenv("TERM");
     return terminal != nullptr && std::string_view(terminal) != "dumb" && *terminal != '\0';
+}
+
+window_size window_of(int fd) {
+    winsize given{};
+    if (::ioctl(fd, TIOCGWINSZ, &given) != 0 || given.ws_col == 0) return {};
+    return {given.ws_col, given.ws_row == 0 ? window_size().lines : given.ws_row};
+}
+
+std::optional<std::size_t> output_width() {
+    if (::isatty(STDOUT_FILENO) == 0) return std::nullopt;
+    return window_of(STDOUT_FILENO).columns;
 }
 
 bool colours_wanted() {
@@ -62,4 +78,4 @@ bool colours_wanted() {
     return no == nullptr || *no == '\0';
 }
 
-}  // namespace demo
+}  // namespace andon::app

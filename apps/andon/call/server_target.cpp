@@ -1,0 +1,143 @@
+#include "call/server_target.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
+
+#include "andon/core/visible_text.hpp"
+#include "gateway/config/command_words.hpp"
+#include "gateway/config/config.hpp"
+#include "gateway/config/nearest_word.hpp"
+#include "gateway/config/reaching.hpp"
+
+namespace andon::app {
+namespace {
+
+constexpr std::size_t shown = 200;  // bytes of what a user typed, in an error
+
+std::string in_quotes(std::string_view text) { return '"' + visible_text(text, shown) + '"'; }
+
+/// What is wrong with the file is wrong with what the user gave us.
+gateway::configuration config_in(const std::string& file) {
+    try {
+        return gateway::load_config(file);
+    } catch (const gateway::config_error& error) {
+        throw std::invalid_argument(error.what());
+    }
+}
+
+server_target target_of(const gateway::server_config& server) {
+    if (const auto* const url = std::get_if<gateway::url_target>(&server.target)) {
+        return server_url{url->url, gateway::http_options_of(*url)};
+    }
+    return gateway::command_of(std::get<gateway::command_target>(server.target));
+}
+
+bool in_path(const std::string& program) {
+    const char* const path = std::getenv("PATH");
+    std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+    for (;;) {
+        const auto colon = rest.find(':');
+        const std::filesystem::path directory(rest.substr(0, colon));
+        std::error_code fault;
+        const auto candidate = directory / program;
+        if (std::filesystem::is_regular_file(candidate, fault) && ::access(candidate.c_str(), X_OK) == 0) return true;
+        if (colon == std::string_view::npos) return false;
+        rest.remove_prefix(colon + 1);
+    }
+}
+
+std::pair<std::string, std::string> split_at(std::string_view text, char at, const std::string& form) {
+    const auto found = text.find(at);
+    if (found == std::string_view::npos || found == 0) {
+        throw std::invalid_argument(in_quotes(text) + " is not of the form " + form);
+    }
+    std::string_view value = text.substr(found + 1);
+    while (at == ':' && value.starts_with(' ')) value.remove_prefix(1);
+    return {std::string(text.substr(0, found)), std::string(value)};
+}
+
+std::string token_from(const std::string& variable) {
+    const char* const token = std::getenv(variable.c_str());
+    if (token == nullptr || *token == '\0') {
+        throw std::invalid_argument("--bearer-env: the environment variable " + in_quotes(variable) + " is not set");
+    }
+    return token;
+}
+
+/// The options of the command line go before what the configuration says.
+void add_access(const server_access& access, http_client_options& how) {
+    for (const std::string& each : access.headers) how.headers.push_back(split_at(each, ':', "Name: value"));
+    if (!access.bearer_env.empty()) how.bearer_token = token_from(access.bearer_env);
+    if (!access.ca_file.empty()) how.ca_file = access.ca_file;
+}
+
+void refuse_for_url(const server_access& access) {
+    if (access.env.empty() && access.cwd.empty()) return;
+    throw std::invalid_argument("--env and --cwd are for a server that is started, and this one is a URL");
+}
+
+void refuse_for_command(const server_access& access) {
+    if (access.headers.empty() && access.bearer_env.empty() && access.ca_file.empty()) return;
+    throw std::invalid_argument("--header, --bearer-env and --ca-file are for a URL, and this server is a command");
+}
+
+}  // namespace
+
+server_target resolve_server(std::string_view text, const std::string& config_file) {
+    if (text.starts_with("http://") || text.starts_with("https://")) return server_url{std::string(text)};
+    if (const auto scheme = text.find("://"); scheme != std::string_view::npos && scheme < text.find_first_of(" /")) {
+        throw std::invalid_argument(in_quotes(text) + ": a server's URL begins with http:// or https://");
+    }
+    auto words = gateway::command_words(text);
+    if (!words) throw std::invalid_argument(in_quotes(text) + ": a quote or a backslash has no end");
+    if (words->empty() || words->front().empty()) {
+        throw std::invalid_argument("which server? It is a command, a URL or a name from the configuration");
+    }
+    command found{.argv = *std::move(words)};
+    const bool is_word = text.find_first_of(" \t\n/") == std::string_view::npos;
+    if (!is_word) return found;
+    const gateway::configuration config = config_in(config_file);
+    if (const auto* const named = config.server(text)) return target_of(*named);
+    if (in_path(found.argv.front())) return found;
+    std::vector<std::string> names;
+    for (const gateway::server_config& each : config.servers) names.push_back(each.name);
+    throw std::invalid_argument("there is no server named " + in_quotes(text) +
+                                " in the configuration, and no program of that name in the PATH" +
+                                gateway::did_you_mean(text, names));
+}
+
+client open_client(const server_access& access, client_options options) {
+    if (!access.revision.empty()) {
+        const auto only = revision_from(access.revision);
+        if (!only) throw std::invalid_argument("there is no revision " + in_quotes(access.revision));
+        options.revisions = {*only};
+    }
+    server_target target = resolve_server(access.server, access.config);
+    if (auto* const start = std::get_if<command>(&target)) {
+        refuse_for_command(access);
+        for (const std::string& each : access.env) start->environment.push_back(split_at(each, '=', "NAME=value"));
+        if (!access.cwd.empty()) start->directory = access.cwd;
+    } else {
+        refuse_for_url(access);
+        add_access(access, std::get<server_url>(target).how);
+    }
+    try {
+        if (const auto* const start = std::get_if<command>(&target)) return client::spawn(*start, std::move(options));
+        auto& [url, how] = std::get<server_url>(target);
+        return client::connect_http(url, std::move(how), std::move(options));
+    } catch (const std::invalid_argument&) {
+        throw;
+    } catch (const std::exception& error) {
+        const std::string why = visible_text(error.what(), 1'024);
+        const bool token_wanted = access.bearer_env.empty() && why.find("HTTP 401") != std::string::npos;
+        throw unreachable_error(in_quotes(access.server) + ": " + why +
+                                (token_wanted ? "; --bearer-env says where its token is" : ""));
+    }
+}
+
+bool is_command(const server_access& access) {
+    return std::holds_alternative<command>(resolve_server(access.server, access.config));
+}
+
+}  // namespace andon::app

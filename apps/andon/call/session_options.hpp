@@ -1,0 +1,15 @@
+// The options of every subcommand that is a client.
+#pragma once
+
+#include "call/call_session.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace andon::app {
+
+void add_session_options(CLI::App& to, session_settings& settings);
+void add_time_options(CLI::App& to, session_settings& settings);
+
+}  // namespace andon::app

@@ -1,0 +1,65 @@
+#include "gateway/gateway.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "exit_status.hpp"
+#include "help_text.hpp"
+#include "relay/relay_flags.hpp"
+#include "subcommands.hpp"
+
+namespace andon::app {
+namespace {
+
+constexpr const char* examples =
+    "  andon gateway                                     the servers of the configuration, each at its path\n"
+    "  andon gateway --port 7780 -- npx -y some-server   one server, at http://127.0.0.1:7780/mcp\n"
+    "  andon gateway --url https://example.org/mcp       one that runs elsewhere\n";
+constexpr const char* statuses =
+    "  0    it was asked to leave\n"
+    "  1    it cannot listen\n"
+    "  2    the command line or the configuration is wrong\n";
+
+struct gateway_flags : relay_flags {
+    std::string address;
+    std::optional<std::uint16_t> port;
+};
+
+int serve(const gateway_flags& flags) {
+    gateway::configuration config = configured(flags);
+    if (!flags.address.empty()) config.gateway.address = flags.address;
+    if (flags.port) config.gateway.port = *flags.port;
+    if (const auto only = named_server(flags, config)) config.servers = {*only};
+    if (config.servers.empty()) {
+        std::fprintf(stderr,
+                     "andon gateway: there is no server: name some in the configuration (andon config init), "
+                     "or give one here: andon gateway -- COMMAND\n");
+        return exit_status::usage;
+    }
+    gateway::run_gateway(config, [&](std::uint16_t port) {
+        const std::string base = (config.gateway.certificate.empty() ? "http://" : "https://") +
+                                 config.gateway.address + ':' + std::to_string(port);
+        for (const auto& each : config.servers) {
+            std::printf("%s: %s%s\n", each.name.c_str(), base.c_str(), each.path.c_str());
+        }
+        std::fflush(stdout);
+    });
+    return exit_status::ok;
+}
+
+}  // namespace
+
+void add_gateway(CLI::App& app, chosen& run) {
+    auto* const command = app.add_subcommand("gateway", "Serve hosts over HTTP, with any number of servers behind it");
+    const auto flags = std::make_shared<gateway_flags>();
+    add_relay_options(*command, *flags);
+    command->add_option("--address", flags->address, "To listen on (127.0.0.1)");
+    command->add_option("--port", flags->port, "To listen on (7780); 0 is any that is free");
+    command->add_option("command", flags->argv, "One server's command, behind --, in place of those of the file");
+    command->footer(help_footer(examples, statuses));
+    command->callback([flags, &run] { run = [flags] { return serve(*flags); }; });
+}
+
+}  // namespace andon::app

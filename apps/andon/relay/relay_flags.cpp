@@ -1,0 +1,75 @@
+#include "relay/relay_flags.hpp"
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace andon::app {
+namespace {
+
+/// To the server's own policy, and to those of its tools: whoever says it on the command line means all of them.
+template <class Change>
+void change_all(gateway::server_policy& policy, Change change) {
+    change(policy.usual);
+    for (auto& [tool, each] : policy.tools) change(each);
+}
+
+void apply(const relay_flags& flags, gateway::server_config& to) {
+    if (!flags.name.empty()) to.name = flags.name;
+    if (flags.timeout) change_all(to.policy, [&](gateway::call_policy& each) { each.timeout = flags.timeout; });
+    if (flags.max_timeout)
+        change_all(to.policy, [&](gateway::call_policy& each) { each.max_timeout = flags.max_timeout; });
+    if (flags.grace) change_all(to.policy, [&](gateway::call_policy& each) { each.grace = *flags.grace; });
+    if (!flags.on_ignored.empty()) {
+        const auto policy = flags.on_ignored == "restart"   ? gateway::ignored_policy::restart
+                            : flags.on_ignored == "isolate" ? gateway::ignored_policy::isolate
+                                                            : gateway::ignored_policy::drop;
+        change_all(to.policy, [&](gateway::call_policy& each) { each.on_ignored = policy; });
+    }
+}
+
+}  // namespace
+
+gateway::configuration configured(const relay_flags& flags) {
+    gateway::configuration config = gateway::load_config(flags.config);
+    if (flags.no_journal) config.journal.enabled = false;
+    if (flags.every_call) config.journal.every_call = true;
+    if (flags.no_control) config.control.enabled = false;
+    if (flags.log_format == "human") config.log.format = gateway::log_format::human;
+    if (flags.log_format == "json") config.log.format = gateway::log_format::json;
+    if (flags.log_level == "debug") config.log.level = log_level::debug;
+    if (flags.log_level == "info") config.log.level = log_level::info;
+    if (flags.log_level == "warning") config.log.level = log_level::warning;
+    if (flags.log_level == "error") config.log.level = log_level::error;
+    if (flags.log_level == "off") config.log.level = log_level::off;
+    for (gateway::server_config& each : config.servers) apply(flags, each);
+    return config;
+}
+
+std::optional<gateway::server_config> named_server(const relay_flags& flags, const gateway::configuration& config) {
+    const int named = (flags.server.empty() ? 0 : 1) + (flags.argv.empty() ? 0 : 1) + (flags.url.empty() ? 0 : 1);
+    if (named == 0) return std::nullopt;
+    if (named > 1) throw std::invalid_argument("only one of --server, --url and a command can be given");
+    if (!flags.server.empty()) {
+        const gateway::server_config* const found = config.server(flags.server);
+        if (found == nullptr) {
+            throw std::invalid_argument("--server: the configuration has no server of the name " + flags.server);
+        }
+        return *found;
+    }
+    gateway::server_config server{.path = "/mcp"};
+    if (!flags.url.empty()) {
+        server.name = flags.url;
+        server.target = gateway::url_target{.url = flags.url};
+        if (flags.on_ignored == "restart" || flags.on_ignored == "isolate") {
+            throw std::invalid_argument("--on-ignored " + flags.on_ignored +
+                                        ": a server behind a URL cannot be killed");
+        }
+    } else {
+        server.name = std::filesystem::path(flags.argv.front()).filename().string();
+        server.target = gateway::command_target{.argv = flags.argv};
+    }
+    apply(flags, server);
+    return server;
+}
+
+}  // namespace andon::app

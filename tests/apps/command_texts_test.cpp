@@ -1,0 +1,130 @@
+// Help, completion and the man page: all made from the command line itself.
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <set>
+#include <sstream>
+
+#include "apps/andon_process.hpp"
+#include "apps/everything_server.hpp"
+#include "own_folder.hpp"
+
+namespace andon {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+
+/// The words that may come next; descriptions cut off.
+std::set<std::string> next_words(const std::string& line) {
+    std::istringstream from(run_andon({"__complete", "--", line}).out);
+    std::set<std::string> words;
+    for (std::string each; std::getline(from, each);) words.insert(each.substr(0, each.find('\t')));
+    return words;
+}
+
+std::string output_of(const std::string& shell_line) {
+    auto tree = process_tree::start(command::shell(shell_line), {.err = stdio::inherit});
+    std::string text;
+    std::array<char, 4'096> part{};
+    for (;;) {
+        const ssize_t got = ::read(tree.out(), part.data(), part.size());
+        if (got > 0) text.append(part.data(), static_cast<std::size_t>(got));
+        if (got == 0) break;
+        if (got < 0 && errno != EAGAIN && errno != EINTR) break;
+        if (got < 0) tree.wait(std::chrono::milliseconds(10));
+    }
+    tree.wait();
+    return text;
+}
+
+const std::set<std::string>& subcommands() {
+    static const std::set<std::string> all = next_words("andon ");
+    return all;
+}
+
+TEST(andon_help, of_every_subcommand_has_examples_and_exit_statuses) {
+    EXPECT_THAT(subcommands(), IsSupersetOf({"call", "tools", "tasks", "completion", "man"}));
+    for (const std::string& each : subcommands()) {
+        const andon_run ran = run_andon({each, "--help"});
+        EXPECT_EQ(ran.status, 0) << each;
+        EXPECT_THAT(ran.out, HasSubstr("Examples:\n  ")) << each;
+        EXPECT_THAT(ran.out, HasSubstr("Exit status:\n  ")) << each;
+    }
+}
+
+TEST(andon_help, a_wrong_command_line_is_status_2) {
+    EXPECT_EQ(run_andon({}).status, 2);
+    EXPECT_EQ(run_andon({"no-such-thing"}).status, 2);
+    EXPECT_EQ(run_andon({"call"}).status, 2);
+    EXPECT_EQ(run_andon({"call", everything_server, "echo", "--no-such-option"}).status, 2);
+    EXPECT_EQ(run_andon({"completion", "fish"}).status, 2);
+}
+
+TEST(andon_completion, knows_subcommands_options_and_values) {
+    EXPECT_THAT(subcommands(), Not(Contains("__complete")));
+    EXPECT_EQ(next_words("andon tas"), std::set<std::string>{"tasks"});
+    EXPECT_EQ(next_words("andon tasks "), (std::set<std::string>{"list", "follow", "cancel"}));
+    EXPECT_THAT(next_words("andon call x y --"),
+                IsSupersetOf({"--timeout", "--max-timeout", "--json", "--bearer-env"}));
+    EXPECT_EQ(next_words("andon call x --revision 2025-1"), std::set<std::string>{"2025-11-25"});
+    EXPECT_EQ(next_words("andon completion "), (std::set<std::string>{"bash", "zsh"}));
+    EXPECT_EQ(next_words("andon call --ca-file "), std::set<std::string>{":files"});
+    EXPECT_EQ(next_words("andon call 'a b"), std::set<std::string>{":files"}) << "an open quote";
+    EXPECT_EQ(next_words("andon call -- --"), std::set<std::string>{":files"}) << "no options behind --";
+}
+
+TEST(andon_completion, works_in_a_real_bash) {
+    const std::string ask = R"(
+        PATH=$(dirname )" ANDON_COMMAND R"():$PATH
+        source <(andon completion bash)
+        try() { COMP_LINE=$1 COMP_POINT=${#1}; read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+                compopt() { echo "compopt $*"; }; _andon; printf '%s\n' "${COMPREPLY[@]}"; }
+        complete -p andon
+        try 'andon too'
+        try 'andon call http://h:1/mcp echo --max'
+        try 'andon call --cwd '
+    )";
+    const own_folder here;
+    const std::string script = (here.path() / "ask.bash").string();
+    std::ofstream(script) << ask;
+    const std::string seen = output_of("bash " + script);
+    EXPECT_THAT(seen, HasSubstr("complete -F _andon andon\ntools\n--max-timeout\ncompopt -o default\n"));
+}
+
+TEST(andon_completion, is_valid_zsh) {
+    if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "zsh is not installed";
+    EXPECT_EQ(output_of(ANDON_COMMAND " completion zsh | zsh -n && echo good"), "good\n");
+}
+
+TEST(andon_man, has_every_subcommand_and_option) {
+    std::string page = run_andon({"man"}).out;
+    EXPECT_THAT(page, HasSubstr(".SH EXIT STATUS"));
+    EXPECT_THAT(page, HasSubstr(".SH ENVIRONMENT"));
+    EXPECT_THAT(page, HasSubstr(".SH FILES"));
+    for (std::size_t at = page.find("\\-"); at != std::string::npos; at = page.find("\\-", at)) page.erase(at, 1);
+    for (const std::string& each : subcommands()) {
+        EXPECT_THAT(page, HasSubstr(".SS \"andon " + each + "\"\n"));
+        for (const std::string& option : next_words("andon " + each + " --")) {
+            if (option.starts_with("--help")) continue;
+            EXPECT_THAT(page, HasSubstr("\\fB" + option + "\\fR")) << each;
+        }
+    }
+}
+
+TEST(andon_man, is_set_without_a_warning) {
+    if (std::system("command -v man >/dev/null && command -v groff >/dev/null") != 0) {
+        GTEST_SKIP() << "man is not installed";
+    }
+    const own_folder here;
+    const std::string page = (here.path() / "andon.1").string();
+    std::ofstream(page) << run_andon({"man"}).out;
+    const std::string all = "LC_ALL=C.UTF-8 MANWIDTH=100 MANPAGER=cat man -l --warnings " + page;
+    EXPECT_EQ(output_of(all + " 2>&1 >/dev/null"), "");
+    EXPECT_THAT(output_of(all), HasSubstr("andon call"));
+}
+
+}  // namespace
+}  // namespace andon

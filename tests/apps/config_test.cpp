@@ -1,0 +1,127 @@
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "andon/wire/error.hpp"
+#include "apps/andon_process.hpp"
+
+namespace andon {
+namespace {
+
+using testing::HasSubstr;
+
+class config_command : public testing::Test {
+protected:
+    own_folder folder;
+    std::string users_file = folder / "home/.config/andon/andon.toml";
+
+    struct result {
+        int status = 0;
+        std::string out;
+        std::string err;
+    };
+    [[nodiscard]] result run(std::vector<std::string> arguments,
+                             std::vector<std::pair<std::string, std::string>> environment = {}) const {
+        arguments.insert(arguments.begin(), "config");
+        andon_process process(std::move(arguments), {}, at_home_in(folder, environment));
+        const int status = process.end();
+        return {status, process.out(), process.err()};
+    }
+    [[nodiscard]] static std::string text_of(const std::string& path) {
+        std::ostringstream text;
+        text << std::ifstream(path).rdbuf();
+        return text.str();
+    }
+};
+
+TEST_F(config_command, without_a_file_the_defaults_are_in_effect) {
+    const result path = run({"path"});
+    EXPECT_EQ(path.status, 1);
+    EXPECT_THAT(path.err, HasSubstr("`andon config init` writes " + users_file));
+    EXPECT_EQ(run({"check"}).status, 0);
+    EXPECT_THAT(run({"show"}).out, HasSubstr("# the defaults: there is no file\n[gateway]\naddress = \"127.0.0.1\"\n"));
+}
+
+TEST_F(config_command, init_writes_an_example_that_check_finds_good) {
+    const result init = run({"init"});
+    EXPECT_EQ(init.status, 0) << init.err;
+    EXPECT_EQ(init.out, "written: " + users_file + '\n');
+    EXPECT_EQ(run({"path"}).out, users_file + '\n');
+    EXPECT_EQ(run({"check"}).out, users_file + ": good, 0 servers\n");
+    EXPECT_EQ(run({"init", "-"}).out, text_of(users_file));
+    EXPECT_EQ(run({"show", "--json"}).out, run({"show", "--json"}, {{"HOME", folder / "other"}}).out);
+}
+
+TEST_F(config_command, init_does_not_overwrite_unless_it_is_forced) {
+    const std::string mine = folder.write("mine.toml", "[gateway]\nport = 1\n");
+    const result refused = run({"init", mine});
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_THAT(refused.err, HasSubstr("is there already; --force writes over it"));
+    EXPECT_EQ(text_of(mine), "[gateway]\nport = 1\n");
+    EXPECT_EQ(run({"init", mine, "--force"}).status, 0);
+    EXPECT_THAT(text_of(mine), HasSubstr("#port = 7780\n"));
+    EXPECT_THAT(run({"init", "/proc/none/andon.toml"}).err, HasSubstr("cannot be written"));
+    EXPECT_EQ(run({"init"}, {{"ANDON_CONFIG", folder / "asked.toml"}}).out,
+              "written: " + (folder / "asked.toml") + '\n');
+}
+
+TEST_F(config_command, check_tells_every_problem_by_line_and_ends_with_two) {
+    const std::string bad = folder.write("bad.toml", "[gateway]\nprt = 1\n[servers.a]\ntimeout = 3\n");
+    const result check = run({"check", bad});
+    EXPECT_EQ(check.status, 2);
+    EXPECT_EQ(check.out, "");
+    EXPECT_EQ(check.err, bad + ":2:1: unknown key \"prt\" in [gateway]; did you mean \"port\"?\n" + bad +
+                             ":3:10: [servers.a] needs \"command\" or \"url\"\n" + bad +
+                             ":4:11: timeout must be a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\", or "
+                             "\"none\", not 3\n");
+    const result json = run({"check", "--config", bad, "--json"});
+    EXPECT_EQ(json.status, 2);
+    const json::object parsed = json::parse(json.out).as_object();
+    EXPECT_EQ(parsed.at("ok"), false);
+    EXPECT_EQ(parsed.at("problems").as_array().size(), 3U);
+    EXPECT_EQ(run({"show", "--config", bad}).status, 2);
+    EXPECT_EQ(run({"check", folder / "none.toml"}).status, 2);
+}
+
+TEST_F(config_command, check_warns_of_what_would_fail_later) {
+    const std::string file =
+        folder.write("a.toml",
+                     "[gateway.tokens.alice]\nenv = \"ALICE_OF_TEST\"\n[servers.a]\nurl = \"http://h/\"\n"
+                     "ca_file = \"none.pem\"\n");
+    const result check = run({"check", file});
+    EXPECT_EQ(check.status, 0);
+    EXPECT_THAT(check.err,
+                HasSubstr("warning: the environment variable ALICE_OF_TEST, for the token of alice, is not set"));
+    EXPECT_THAT(check.err, HasSubstr("warning: the ca_file of the server a, " + (folder / "none.pem")));
+    EXPECT_EQ(check.out, file + ": good, 1 server\n");
+}
+
+TEST_F(config_command, show_is_what_is_in_effect_and_never_a_secret) {
+    const std::string file = folder.write("a.toml",
+                                          "[gateway.tokens.alice]\nenv = \"ALICE_OF_TEST\"\n[servers.a]\n"
+                                          "command = \"x y\"\ntimeout = \"90s\"\n");
+    const result show = run({"show", "--config", file}, {{"ALICE_OF_TEST", "hush"}});
+    EXPECT_THAT(show.out, HasSubstr("\n[gateway.tokens.alice]\nenv = \"ALICE_OF_TEST\"\n"));
+    EXPECT_THAT(show.out, HasSubstr("\n[servers.a]\ncommand = [\"x\", \"y\"]\n"));
+    EXPECT_THAT(show.out, HasSubstr("\npath = \"/a/mcp\"\n"));
+    EXPECT_THAT(show.out, HasSubstr("\ntimeout = \"1m30s\"\n"));
+    EXPECT_THAT(show.out, testing::Not(HasSubstr("hush")));
+    const json::value parsed = json::parse(run({"show", "--json"}, {{"ANDON_CONFIG", file}}).out);
+    EXPECT_EQ(parsed.at("servers").at("a").at("timeout"), "1m30s");
+}
+
+TEST_F(config_command, help_has_examples_and_exit_statuses) {
+    for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
+             {"--help"}, {"init", "--help"}, {"check", "--help"}, {"show", "--help"}, {"path", "--help"}}) {
+        const result help = run(each);
+        EXPECT_EQ(help.status, 0);
+        EXPECT_THAT(help.out, HasSubstr("Examples:\n"));
+        EXPECT_THAT(help.out, HasSubstr("Exit status:"));
+    }
+    EXPECT_EQ(run({}).status, 2);
+    EXPECT_EQ(run({"show", "--nonsense"}).status, 2);
+}
+
+}  // namespace
+}  // namespace andon

@@ -1,0 +1,229 @@
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <thread>
+
+#include "andon/wire/error.hpp"
+#include "apps/andon_process.hpp"
+#include "gateway/journal/journal.hpp"
+#include "gateway/journal_entries.hpp"
+
+namespace andon::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+class log_command : public testing::Test {
+protected:
+    own_folder folder;
+    journal_options options{.path = folder / "state/journal.db"};
+
+    void write(std::initializer_list<journal_entry> entries) const {
+        journal kept(options, {});
+        for (const journal_entry& each : entries) kept.write(each);
+        EXPECT_TRUE(kept.flush(20s));
+    }
+    [[nodiscard]] std::string out(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), "log");
+        andon_process process(std::move(arguments), {}, at_home_in(folder));
+        EXPECT_EQ(process.end(), 0) << process.err();
+        return process.out();
+    }
+    [[nodiscard]] std::vector<std::uint64_t> numbers(std::vector<std::string> arguments) const {
+        arguments.emplace_back("--json");
+        std::istringstream lines(out(std::move(arguments)));
+        std::vector<std::uint64_t> found;
+        for (std::string line; std::getline(lines, line);) {
+            const std::string call(json::parse(line).at("call").as_string());
+            found.push_back(std::stoull(call.substr(call.find('.') + 1)));
+        }
+        return found;
+    }
+};
+
+TEST_F(log_command, says_where_nobody_has_written_yet) {
+    andon_process process({"log"}, {}, at_home_in(folder));
+    EXPECT_EQ(process.end(), 0);
+    EXPECT_EQ(process.out(), "");
+    EXPECT_THAT(process.err(), HasSubstr("no call is over yet"));
+    EXPECT_EQ(out({"--json"}), "");
+}
+
+TEST_F(log_command, shows_one_line_for_each_call_with_all_that_became_of_it) {
+    write({small_entry(1), full_entry()});
+    std::istringstream text(out({}));
+    std::string line;
+    std::getline(text, line);
+    EXPECT_THAT(line, MatchesRegex("2...-..-.. ..:..:..\\.... +[0-9]+\\.1 +everything +wait +id +completed +after .*"));
+    std::getline(text, line);
+    EXPECT_THAT(line, HasSubstr(std::to_string(::getpid()) + ".12"));
+    EXPECT_THAT(line, HasSubstr("id 9007199254740993  cancelled after 1.50 s; asked to stop by host: the user pressed "
+                                "Stop; ignored its cancel, and stopped after 2.04 s (killed), 3 late messages dropped, "
+                                "2 processes killed"));
+    EXPECT_FALSE(std::getline(text, line));
+    EXPECT_EQ(out({}).find('\x1b'), std::string::npos) << "no colours in a pipe";
+}
+
+TEST_F(log_command, json_has_every_field) {
+    const journal_entry entry = full_entry();
+    write({entry});
+    const json::object row = json::parse(out({"--json"})).as_object();
+    EXPECT_EQ(row.at("call"), json::string(std::to_string(::getpid()) + ".12"));
+    EXPECT_EQ(row.at("server"), "files");
+    EXPECT_EQ(row.at("session"), "stdio");
+    EXPECT_EQ(row.at("method"), "tools/call");
+    EXPECT_EQ(row.at("tool"), "search");
+    EXPECT_EQ(row.at("id"), "9007199254740993");
+    EXPECT_EQ(row.at("end"), "cancelled");
+    EXPECT_EQ(row.at("took_ms").as_double(), 1'500);
+    EXPECT_EQ(row.at("error_code"), -32'800);
+    EXPECT_EQ(row.at("cause"), "peer");
+    EXPECT_EQ(row.at("asked_by"), "host");
+    EXPECT_EQ(row.at("reason"), "the user pressed Stop");
+    EXPECT_DOUBLE_EQ(row.at("time_to_stop_ms").as_double(), 2'041.007);
+    EXPECT_EQ(row.at("evidence"), "killed");
+    EXPECT_EQ(row.at("ignored"), true);
+    EXPECT_EQ(row.at("late_messages"), 3);
+    EXPECT_EQ(row.at("killed"), 2);
+    EXPECT_EQ(row.at("pid"), 4'711);
+    EXPECT_EQ(row.at("traceparent"), json::string(entry.call.traceparent));
+}
+
+TEST_F(log_command, filters_and_counts) {
+    journal_entry other = small_entry(2, "spin");
+    other.call.server = "files";
+    other.end = call_end::timed_out;
+    other.ignored = true;
+    journal_entry old = small_entry(3);
+    old.ended -= 2h;
+    write({small_entry(1), other, old, small_entry(4)});
+    using list = std::vector<std::uint64_t>;
+    EXPECT_EQ(numbers({}), (list{1, 2, 3, 4}));
+    EXPECT_EQ(numbers({"-n", "2"}), (list{3, 4}));
+    EXPECT_EQ(numbers({"-n", "0"}), list{});
+    EXPECT_EQ(numbers({"--server", "files"}), list{2});
+    EXPECT_EQ(numbers({"--tool", "wait"}), (list{1, 3, 4}));
+    EXPECT_EQ(numbers({"--end", "timed out"}), list{2});
+    EXPECT_EQ(numbers({"--since", "1h"}), (list{1, 2, 4}));
+    EXPECT_EQ(numbers({"--ignored"}), list{2});
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+             {"log", "--since", "soon"}, {"log", "--end", "well"}, {"log", "-n", "-1"}, {"log", "extra"}}) {
+        EXPECT_EQ(andon_process(wrong, {}, at_home_in(folder)).end(), 2);
+    }
+}
+
+TEST_F(log_command, follows_a_journal_that_does_not_exist_yet_through_many_writers_until_ctrl_c) {
+    andon_process process({"log", "--follow", "--json"}, {}, at_home_in(folder));
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        write({small_entry(i)});  // each another writer: the files come and go
+        const std::string line = process.line();
+        ASSERT_NE(line, "") << i;
+        EXPECT_THAT(line, HasSubstr('.' + std::to_string(i) + "\","));
+    }
+    process.signal(SIGINT);
+    EXPECT_EQ(process.end(), 0) << process.err();
+    EXPECT_EQ(process.err(), "");
+}
+
+TEST_F(log_command, follows_by_filter_and_begins_with_the_newest) {
+    write({small_entry(1, "a"), small_entry(2, "b"), small_entry(3, "a")});
+    andon_process process({"log", "-f", "-n", "1", "--tool", "a", "--json"}, {}, at_home_in(folder));
+    EXPECT_THAT(process.line(), HasSubstr(".3\","));
+    journal kept(options, {});
+    for (std::uint64_t i = 4; i < 2'000; ++i) kept.write(small_entry(i, "b"));
+    kept.write(small_entry(2'000, "a"));
+    EXPECT_THAT(process.line(), HasSubstr(".2000\","));
+    process.signal(SIGTERM);
+    EXPECT_EQ(process.end(), 0);
+}
+
+TEST_F(log_command, follows_a_file_that_is_put_in_its_place) {
+    write({small_entry(1), small_entry(2)});
+    andon_process process({"log", "-f", "--json"}, {}, at_home_in(folder));
+    EXPECT_THAT(process.line(), HasSubstr(".1\","));
+    EXPECT_THAT(process.line(), HasSubstr(".2\","));
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(options.path + end);
+    write({small_entry(7)});
+    EXPECT_THAT(process.line(), HasSubstr(".7\",")) << "although its row has the number of one that was seen";
+    process.signal(SIGINT);
+    EXPECT_EQ(process.end(), 0) << process.err();
+}
+
+TEST_F(log_command, leaves_when_nobody_reads_it_any_more) {
+    write({small_entry(1)});
+    andon_process process({"log", "-f"}, {}, at_home_in(folder));
+    EXPECT_NE(process.line(), "");
+    process.close_output();
+    EXPECT_EQ(process.end(), 0);
+}
+
+TEST_F(log_command, following_costs_nothing_while_nothing_happens) {
+    write({small_entry(1)});
+    andon_process process({"log", "-f"}, {}, at_home_in(folder));
+    EXPECT_NE(process.line(), "");
+    const auto switches = [&process] {
+        std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
+        std::string line;
+        while (std::getline(status, line) && !line.starts_with("voluntary_ctxt_switches")) {
+        }
+        return line;
+    };
+    // It has printed, and may be on its way to its wait still.
+    std::string before = switches();
+    for (int quiet = 0; quiet < 3;) {
+        std::this_thread::sleep_for(100ms);
+        const std::string now = switches();
+        quiet = now == before ? quiet + 1 : 0;
+        before = now;
+    }
+    process.signal(SIGINT);
+    EXPECT_EQ(process.end(), 0);
+}
+
+TEST_F(log_command, tells_why_a_journal_cannot_be_read) {
+    static_cast<void>(folder.write("state/journal.db", std::string(5'000, 'x')));
+    for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{{"log"}, {"log", "--follow"}}) {
+        andon_process process(each, {}, at_home_in(folder));
+        EXPECT_EQ(process.end(), 1);
+        EXPECT_THAT(process.err(), HasSubstr("is not a journal; move it away"));
+    }
+    const std::string elsewhere = folder.write("a.toml", "[journal]\npath = \"other.db\"\n");
+    andon_process other({"log", "--config", elsewhere}, {}, at_home_in(folder));
+    EXPECT_EQ(other.end(), 0);
+    EXPECT_THAT(other.err(), HasSubstr(folder / "other.db"));
+}
+
+TEST_F(log_command, MSG_4_has_colours_on_a_terminal_and_nothing_of_a_stranger) {
+    journal_entry entry = full_entry();
+    entry.call.reason = "a\x1b[2Jb\nc";
+    write({entry});
+    winsize size{.ws_row = 24, .ws_col = 200, .ws_xpixel = 0, .ws_ypixel = 0};
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+    if (child == 0) {
+        ::setenv("TERM", "xterm", 1);
+        ::unsetenv("NO_COLOR");
+        ::setenv("ANDON_STATE_DIR", (folder / "state").c_str(), 1);
+        ::setenv("HOME", folder.path().c_str(), 1);
+        ::execl(ANDON_COMMAND, "andon", "log", nullptr);
+        ::_exit(127);
+    }
+    std::string text;
+    std::array<char, 4'096> some{};
+    for (ssize_t n = 0; (n = ::read(terminal, some.data(), some.size())) > 0;) {
+        text.append(some.data(), static_cast<std::size_t>(n));
+    }
+    ::close(terminal);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_THAT(text, HasSubstr("\x1b[31mcancelled\x1b[0m"));
+    EXPECT_THAT(text, HasSubstr("a\\x1b[2Jb\\nc"));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+}  // namespace
+}  // namespace andon::gateway
