@@ -127,20 +127,34 @@ pending_call client::request(std::string_view method, json::object params, call_
     return pending_call(std::move(pending));
 }
 
+/// Whether a call of a tool may ask for a task, which is a matter of 2025-11-25.
+bool client::asks_for_tasks() const {
+    const json::value* can = nullptr;
+    const json::object* in = &server_capabilities();
+    for (const std::string_view each : {"tasks", "requests", "tools", "call"}) {
+        can = in != nullptr ? in->if_contains(each) : nullptr;
+        in = can != nullptr ? can->if_object() : nullptr;
+    }
+    return can != nullptr && policy_of(speaks()).task_requests;
+}
+
 pending_call client::call_tool(std::string_view name, json::object arguments, call_options options) {
-    return request("tools/call", {{"name", name}, {"arguments", std::move(arguments)}}, std::move(options));
+    auto pending = std::make_shared<detail::pending_state>(
+        state_->session, "tools/call", json::object{{"name", name}, {"arguments", std::move(arguments)}},
+        std::move(options));
+    // One that must be a task is followed as if it were the call.
+    if (asks_for_tasks() && state_->session->tasks_of(name) == detail::tool_tasks::required) pending->ask_for_task({});
+    pending->start();
+    return pending_call(std::move(pending));
 }
 
 pending_task client::call_tool_as_task(std::string_view name, json::object arguments, follow_options options) {
-    json::object params{{"name", name}, {"arguments", std::move(arguments)}};
-    const json::object& can = server_capabilities();
-    if (policy_of(speaks()).task_requests && can.contains("tasks")) {
-        json::object& task = (params["task"] = json::object()).get_object();
-        if (options.ttl) task["ttl"] = options.ttl->count();
-    }
     auto pending = std::make_shared<detail::pending_state>(
-        state_->session, "tools/call", std::move(params),
+        state_->session, "tools/call", json::object{{"name", name}, {"arguments", std::move(arguments)}},
         call_options{.timeout = options.timeout, .on_progress = options.on_progress});
+    if (asks_for_tasks() && state_->session->tasks_of(name) != detail::tool_tasks::forbidden) {
+        pending->ask_for_task(options.ttl);
+    }
     pending->run_as_task(std::move(options));
     pending->start();
     return pending_task(std::move(pending));
@@ -196,7 +210,11 @@ json::array client::list(std::string_view method, std::string_view member) {
     throw std::runtime_error("the server's list has no end");
 }
 
-json::array client::list_tools() { return list("tools/list", "tools"); }
+json::array client::list_tools() {
+    json::array all = list("tools/list", "tools");
+    state_->session->learn(all);
+    return all;
+}
 json::array client::list_prompts() { return list("prompts/list", "prompts"); }
 json::array client::list_resources() { return list("resources/list", "resources"); }
 json::array client::list_tasks() { return list("tasks/list", "tasks"); }

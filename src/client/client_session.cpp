@@ -84,6 +84,31 @@ void client_session::on_request(incoming_request request, const envelope& messag
         ->dispatch();
 }
 
+void client_session::learn(const json::array& tools) {
+    std::unordered_map<std::string, tool_tasks> listed;
+    for (const json::value& each : tools) {
+        const json::object* const tool = each.if_object();
+        const json::value* const name = tool != nullptr ? tool->if_contains("name") : nullptr;
+        if (name == nullptr || !name->is_string()) continue;
+        const json::value* const execution = tool->if_contains("execution");
+        const json::value* const support = execution != nullptr && execution->is_object()
+                                               ? execution->get_object().if_contains("taskSupport")
+                                               : nullptr;
+        tool_tasks use = tool_tasks::forbidden;
+        if (support != nullptr && *support == "optional") use = tool_tasks::optional;
+        if (support != nullptr && *support == "required") use = tool_tasks::required;
+        listed.insert_or_assign(std::string(name->get_string()), use);
+    }
+    const std::lock_guard lock(mutex_);
+    tools_ = std::move(listed);
+}
+
+tool_tasks client_session::tasks_of(std::string_view tool) {
+    const std::lock_guard lock(mutex_);
+    const auto found = tools_.find(std::string(tool));
+    return found == tools_.end() ? tool_tasks::not_listed : found->second;
+}
+
 void client_session::cancel_task(const std::string& id) {
     {
         const std::lock_guard lock(mutex_);
@@ -126,8 +151,9 @@ void client_session::on_late_result(const envelope& message) {
     if (task) cancel_task(task_following::report_from(*task).id);
 }
 
-bool client_session::listens_to(const std::string& uri) const {
-    return std::ranges::any_of(legacy_listeners_, [&](const subscription_state* each) { return each->wants(uri); });
+bool client_session::another_listens_to(const std::string& uri, const subscription_state& than) const {
+    return std::ranges::any_of(legacy_listeners_,
+                               [&](const subscription_state* each) { return each != &than && each->wants(uri); });
 }
 
 void client_session::on_notification(const envelope& message) {

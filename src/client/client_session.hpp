@@ -17,6 +17,9 @@ namespace andon::detail {
 
 class subscription_state;
 
+/// What a server's list says of calling a tool as a task (2025-11-25).
+enum class tool_tasks : std::uint8_t { not_listed, forbidden, optional, required };
+
 class client_session final : public std::enable_shared_from_this<client_session>, public conversation::owner {
 public:
     client_session(client_options options, std::unique_ptr<transport> over);
@@ -39,7 +42,10 @@ public:
     void remove(std::int64_t request) { listeners_.erase(request); }
     void add(subscription_state& listener) { legacy_listeners_.insert(&listener); }
     void remove(subscription_state& listener) { legacy_listeners_.erase(&listener); }
-    [[nodiscard]] bool listens_to(const std::string& uri) const;
+    [[nodiscard]] bool another_listens_to(const std::string& uri, const subscription_state& than) const;
+    /// From any thread.
+    void learn(const json::array& tools);
+    [[nodiscard]] tool_tasks tasks_of(std::string_view tool);
     /// From any thread: the server is told, and nobody waits for what it says, but for a client that is leaving.
     void cancel_task(const std::string& id);
     /// Not on the loop: until the server has heard of every cancel, or it takes too long.
@@ -63,7 +69,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool established_ = false;
-    std::size_t cancels_ = 0;  // of tasks, that were not answered
+    std::unordered_map<std::string, tool_tasks> tools_;  // as they were listed last
+    std::size_t cancels_ = 0;                            // of tasks, that were not answered
     std::optional<std::string> ended_;
     scheduler turns_;  // last: its threads use the rest
 };

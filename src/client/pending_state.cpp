@@ -193,7 +193,14 @@ void pending_state::next_round(json::object answers, const std::optional<json::v
 // As a task.
 
 bool pending_state::knows_tasks(const revision_policy& rules) const noexcept {
-    return (rules.tasks_extension && session_->options().tasks) || (rules.task_requests && as_task_);
+    return (rules.tasks_extension && session_->options().tasks) ||
+           (rules.task_requests && (asked_for_task_ || as_task_));
+}
+
+void pending_state::ask_for_task(std::optional<std::chrono::milliseconds> ttl) {
+    asked_for_task_ = true;
+    json::object& task = (params_["task"] = json::object()).get_object();
+    if (ttl) task["ttl"] = ttl->count();
 }
 
 void pending_state::run_as_task(follow_options options) {

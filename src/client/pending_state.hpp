@@ -40,6 +40,8 @@ public:
 
     // As a task.
 
+    /// Before start(): the server is asked to make it one (2025-11-25).
+    void ask_for_task(std::optional<std::chrono::milliseconds> ttl);
     /// Before start(): it is to be one, and outlives us.
     void run_as_task(follow_options options);
     /// Instead of start(): there is one.
@@ -68,6 +70,7 @@ private:
     time_point give_up_at_;
     bool cancellable_;
     int rounds_ = 0;
+    bool asked_for_task_ = false;
     bool as_task_ = false;
     follow_options following_options_;
 

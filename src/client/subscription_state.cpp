@@ -217,11 +217,11 @@ void subscription_state::tell(std::string_view method, const json::object& param
 }
 
 void subscription_state::ended(subscription_end how) {
-    if (done()) return;
+    if (done() || asked_.empty()) return;  // one of several was enough
     // One that lasted was well; one that ends again and again is not asked for in ever the same haste.
     if (is_listening_ && now() - listening_since_ > 10 * pause_) pause_ = options_.first_pause;
     is_listening_ = false;
-    asked_.clear();
+    take_back(how.reason);
     session_->remove(std::exchange(id_, 0));
     if (!options_.listen_again || !how.again) return over(std::move(how));
     session_->talk().log(log_level::info,
@@ -246,17 +246,18 @@ void subscription_state::stop() {
     session_->remove(*this);
     session_->remove(id_);
     callback_.reset();
-    if (!modern() && is_listening_) unsubscribe();
-    for (const auto& asked : std::exchange(asked_, {})) asked->cancel(cancel_cause::peer, over_->reason);
+    take_back(over_->reason);
     is_listening_ = false;
     work_.finish(now());
 }
 
-/// Unless another subscription still wants it.
-void subscription_state::unsubscribe() {
-    if (session_->talk().closed()) return;
+/// What was asked for and, up to 2025-11-25, what the server may have agreed to: unless another subscription wants it.
+void subscription_state::take_back(std::string_view reason) {
+    const auto all = std::exchange(asked_, {});
+    for (const auto& asked : all) asked->cancel(cancel_cause::peer, reason);
+    if (modern() || all.empty() || session_->talk().closed()) return;
     for (const std::string& uri : uris_) {
-        if (session_->listens_to(uri)) continue;
+        if (session_->another_listens_to(uri, *this)) continue;
         static_cast<void>(session_->talk().request({.method = "resources/unsubscribe", .params = {{"uri", uri}}},
                                                    {.idle = session_->options().timeout}));
     }

@@ -49,7 +49,7 @@ private:
     void begin();
     void listen();
     void subscribe();
-    void unsubscribe();
+    void take_back(std::string_view reason);
     void listening(json::object agreed);
     void ended(subscription_end how);
     void over(subscription_end how);

@@ -402,6 +402,47 @@ TEST_P(odd_server, one_that_somebody_cancels_while_it_asks_is_told_apart_from_on
     }
 }
 
+/// What 2025-11-25 says of tools and tasks, which only a client that has listed the tools can know.
+class listed_tools : public testing::Test {
+protected:
+    listed_tools() {
+        for (const auto& [name, use] : {std::pair{"never", task_use::never}, std::pair{"optional", task_use::optional},
+                                        std::pair{"required", task_use::required}}) {
+            server_.tool({.name = name, .task = use}, [](call& call) { return std::string(call.task_id()); });
+        }
+    }
+    server server_{quiet_server()};
+};
+
+TEST_F(listed_tools, one_that_must_be_a_task_is_one_whichever_way_it_is_called) {
+    auto client = connected(server_, quiet_client({newest_legacy}));
+    EXPECT_EQ(client.call_tool("required").get().code, error_code::method_not_found) << "who could know";
+    EXPECT_EQ(client.list_tools().size(), 3U);
+    const auto done = client.call_tool("required").get();
+    EXPECT_EQ(text_of(done).size(), 40U) << "its id";
+    EXPECT_EQ(text_of(client.call_tool("optional").get()), "");
+}
+
+TEST_F(listed_tools, one_that_cannot_be_a_task_is_never_asked_to) {
+    auto client = connected(server_, quiet_client({newest_legacy}));
+    EXPECT_EQ(client.call_tool_as_task("never").get().code, error_code::method_not_found) << "who could know";
+    EXPECT_EQ(client.list_tools().size(), 3U);
+    const auto called = client.call_tool_as_task("never");
+    EXPECT_EQ(text_of(called.get()), "");
+    EXPECT_EQ(text_of(client.call_tool_as_task("optional").get()).size(), 40U);
+}
+
+TEST(listed_capabilities, a_server_that_makes_no_tasks_of_calls_is_not_asked_to) {
+    raw_server raw;
+    raw.can = {{"tasks", {{"list", json::object()}, {"cancel", json::object()}}}};
+    auto client = raw.connect(quiet_client({newest_legacy}));
+    const auto called = client.call_tool_as_task("any");
+    const json::value request = raw.read();
+    EXPECT_FALSE(request.at("params").as_object().contains("task"));
+    raw.answer_text(request.at("id"), "at once");
+    EXPECT_EQ(text_of(called.get()), "at once");
+}
+
 TEST_P(odd_server, one_that_is_refused_for_good_is_given_up) {
     auto client = raw_.connect(options());
     const auto followed = client.follow_task("t");

@@ -28,6 +28,8 @@ public:
     raw_server& operator=(const raw_server&) = delete;
     ~raw_server() { die(); }
 
+    json::object can{};  ///< its capabilities
+
     /// The client's end, once.
     [[nodiscard]] std::unique_ptr<transport> theirs() {
         const int end = std::exchange(ends_[1], -1);
@@ -94,12 +96,12 @@ public:
         if (era_of(speaks) == era::modern) {
             answer(hello.at("id"), {{"resultType", "complete"},
                                     {"supportedVersions", {to_string(speaks)}},
-                                    {"capabilities", json::object()}});
+                                    {"capabilities", can}});
             return;
         }
         EXPECT_EQ(hello.at("method"), "initialize");
         answer(hello.at("id"), {{"protocolVersion", to_string(speaks)},
-                                {"capabilities", json::object()},
+                                {"capabilities", can},
                                 {"serverInfo", {{"name", "raw"}, {"version", "1"}}}});
         EXPECT_EQ(read().at("method"), "notifications/initialized");
     }

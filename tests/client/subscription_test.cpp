@@ -289,6 +289,22 @@ TEST_F(odd_listening, a_refusal_is_the_end_for_good) {
     EXPECT_THROW(static_cast<void>(ours.agreed()), std::runtime_error);
 }
 
+TEST_F(odd_listening, one_resource_that_is_refused_takes_the_others_back) {
+    auto client = raw_.connect(quiet_client({newest_legacy}));
+    const auto ours = client.listen({.uris = {"a:good", "a:bad", "a:slow"}});
+    const json::value good = raw_.read();
+    const json::value bad = raw_.read();
+    const json::value slow = raw_.read();
+    raw_.answer(good.at("id"), {});
+    raw_.write({{"jsonrpc", "2.0"}, {"id", bad.at("id")}, {"error", {{"code", -32002}, {"message", "no such"}}}});
+    EXPECT_EQ(ours.get().who, by::refusal);
+    const json::value cancelled = raw_.read();
+    EXPECT_EQ(cancelled.at("method"), "notifications/cancelled");
+    EXPECT_EQ(cancelled.at("params").at("requestId"), slow.at("id"));
+    EXPECT_THAT(raw_.written_by(client),
+                ElementsAre("resources/unsubscribe", "resources/unsubscribe", "resources/unsubscribe"));
+}
+
 TEST_F(odd_listening, SUB_1_the_end_sends_the_notification) {
     auto client = raw_.connect(quiet_client({newest_modern}));
     auto ours = listen(client);
