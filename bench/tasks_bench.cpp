@@ -10,6 +10,7 @@
 #include "messages.hpp"
 #include "readings.hpp"
 #include "stdio_client.hpp"
+#include "task_owners.hpp"
 
 namespace andon::bench {
 namespace {
@@ -215,6 +216,16 @@ void measure_cancels(figures& all, const scratch& folder, const placement& cores
                 cancel_ratio({"--task-store", folder.file("cancel.db")}, "SQLite", cores), 1.5);
 }
 
+void measure_owners(figures& all, const scratch& folder, const placement& cores) {
+    const auto apart = [&](const std::vector<std::string>& more) {
+        const double ratio = foreign_over_unknown(more, cores);
+        return std::max(ratio, 1 / ratio);
+    };
+    all.at_most("another's task and one that never was, times apart, memory", apart({}), 1.1);
+    all.at_most("another's task and one that never was, times apart, SQLite",
+                apart({"--task-store", folder.file("owners.db")}), 1.1);
+}
+
 void measure_growth(figures& all, const scratch& folder, const placement& cores) {
     for (const bool in_file : {false, true}) {
         const std::string name = in_file ? "SQLite" : "memory";
@@ -237,6 +248,7 @@ int run(std::string_view only) {
     const scratch folder;
     figures all;
     if (only.empty() || only == "cancel") measure_cancels(all, folder, cores);
+    if (only.empty() || only == "owners") measure_owners(all, folder, cores);
     if (only.empty() || only == "growth") measure_growth(all, folder, cores);
     return all.finish("tasks");
 }
@@ -244,7 +256,7 @@ int run(std::string_view only) {
 }  // namespace
 }  // namespace andon::bench
 
-/// With "cancel" or "growth" only that.
+/// With "cancel", "owners" or "growth" only that.
 int main(int argc, char** argv) try {
     return andon::bench::run(argc > 1 ? argv[1] : "");
 } catch (const std::exception& error) {
