@@ -27,6 +27,7 @@ public:
     virtual void on_amended(const relayed_call& call) = 0;
     virtual void on_late_message(const std::string& server) = 0;
     virtual void on_restart(const std::string& server) = 0;
+    virtual void on_session(const std::string& server, bool begins) = 0;
 
 protected:
     ~call_observer() = default;
@@ -47,6 +48,8 @@ public:
     void amended(const relayed_call& call) { told_->on_amended(call); }
     void late_message(const std::string& server) { told_->on_late_message(server); }
     void restarted(const std::string& server) { told_->on_restart(server); }
+    void session_began(const std::string& server) { told_->on_session(server, true); }
+    void session_ended(const std::string& server) { told_->on_session(server, false); }
 
     // Processes of servers, from their start until nothing is left of them.
 

@@ -24,6 +24,14 @@ std::string call_records::figures_text() {
     return figures_.text();
 }
 
+void call_records::on_session(const std::string& server, bool begins) {
+    if (begins) {
+        of(server).session_began();
+    } else {
+        of(server).session_ended();
+    }
+}
+
 void call_records::on_begun(const relayed_call& call) { of(call.server()).request_began(); }
 
 void call_records::on_asked_to_stop(const relayed_call& call) {

@@ -17,6 +17,7 @@ relay::relay(std::shared_ptr<detail::conversation::surroundings> around, call_de
       origin_(std::make_shared<call_origin>(call_origin{server.name, how_.session})),
       host_(std::make_shared<detail::conversation>(around_, host_settings(), std::move(from), *this)),
       lane_(around_, desk, server, std::move(over), *this) {
+    if (!how_.stateless) desk_->session_began(server_->name);
     // Modern hosts of a server whose era is not known wait until it is; everything else begins as if both spoke alike.
     if (how_.stateless && how_.ask_era) return;
     dialect_ = std::make_shared<passing>(surroundings(), [this](relayed_call& initialize, const envelope& refused) {
@@ -56,6 +57,7 @@ void relay::close(cancel_cause cause, std::string_view why) {
 void relay::on_ended(std::string_view why) {
     static_cast<void>(why);
     lane_.close();
+    if (!how_.stateless) desk_->session_ended(server_->name);
     if (how_.on_end) how_.on_end();
 }
 

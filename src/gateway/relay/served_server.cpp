@@ -12,14 +12,16 @@ std::shared_ptr<detail::http_service::guest> served_server::open(std::unique_ptr
                                                                  std::function<void()> ended) {
     constexpr std::size_t shown = 8;  // of the id, which is a secret
     const bool stateless = id.empty();
-    relay::settings how{
-        .session = std::string(id.substr(0, shown)), .on_refused = std::move(ended), .stateless = stateless};
+    const auto place = relays_.emplace(relays_.end());
+    relay::settings how{.session = std::string(id.substr(0, shown)),
+                        .on_end = [this, place] { relays_.erase(place); },
+                        .on_refused = std::move(ended),
+                        .stateless = stateless};
     if (server_->translate) how.ask_era = [this](era_probe::told then) { probe_.ask(std::move(then)); };
     auto made = std::make_shared<relay>(around_, *desk_, *server_,
                                         lane::settings{.processes = stateless ? server_->pool_size : 1},
                                         std::move(over), std::move(how));
-    std::erase_if(relays_, [](const auto& each) { return each.expired(); });
-    relays_.push_back(made);
+    *place = made;
     made->open();
     return made;
 }
@@ -28,11 +30,6 @@ void served_server::list(std::vector<upstream_view>& views) const {
     for (const auto& each : relays_) {
         if (const auto there = each.lock()) there->way().list(views);
     }
-}
-
-std::size_t served_server::sessions() const {
-    std::erase_if(relays_, [](const auto& each) { return each.expired(); });
-    return relays_.empty() ? 0 : relays_.size() - 1;  // one is for those that have none
 }
 
 }  // namespace andon::gateway

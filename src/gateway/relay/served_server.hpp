@@ -25,7 +25,6 @@ public:
                                               std::function<void()> ended) override;
 
     void list(std::vector<upstream_view>& views) const;
-    [[nodiscard]] std::size_t sessions() const;
 
 private:
     std::shared_ptr<detail::conversation::surroundings> around_;
@@ -33,7 +32,7 @@ private:
     const server_config* server_;
     limits bounds_{};
     era_probe probe_;
-    mutable std::list<std::weak_ptr<relay>> relays_;
+    std::list<std::weak_ptr<relay>> relays_;
 };
 
 }  // namespace andon::gateway

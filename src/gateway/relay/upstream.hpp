@@ -62,9 +62,10 @@ public:
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     /// Calls in flight that were not asked to stop.
     [[nodiscard]] std::size_t running() const noexcept { return running_.size(); }
-    /// Null: there is none, or there are several.
+    /// To which call belongs what the server says without naming one. Null: there is none, or there are several; one
+    /// that was asked to stop and may be at work still counts, for what it says is not for another host's ears (DIR-6).
     [[nodiscard]] relayed_call* only_call() const noexcept {
-        return running_.size() == 1 ? *running_.begin() : nullptr;
+        return running_.size() == 1 && stopping() == 0 ? *running_.begin() : nullptr;
     }
     [[nodiscard]] std::size_t stopping() const noexcept { return watch_->waiting(); }
     /// By us, for a policy's sake.
