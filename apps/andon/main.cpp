@@ -21,19 +21,21 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "The help of every subcommand");
     andon::app::chosen run;
-    andon::app::add_call(app, run);
-    andon::app::add_check(app, run);
-    andon::app::add_completion(app, run);
     andon::app::add_config(app, run);
     andon::app::add_gateway(app, run);
     andon::app::add_log(app, run);
-    andon::app::add_man(app, run);
     andon::app::add_ps(app, run);
     andon::app::add_stop(app, run);
-    andon::app::add_tasks(app, run);
-    andon::app::add_tools(app, run);
     andon::app::add_top(app, run);
     andon::app::add_wrap(app, run);
+#ifndef ANDON_ONLY_RELAYS
+    andon::app::add_call(app, run);
+    andon::app::add_check(app, run);
+    andon::app::add_completion(app, run);
+    andon::app::add_man(app, run);
+    andon::app::add_tasks(app, run);
+    andon::app::add_tools(app, run);
+#endif
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
