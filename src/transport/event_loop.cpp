@@ -9,8 +9,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <fcntl.h>
+#include <sched.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace andon::detail {
 
@@ -37,26 +39,41 @@ struct event_loop::engine {
     // else on the way of a cancel. So as long as work comes in quick succession the loop looks for it a moment longer
     // before it sleeps. When looking was in vain it looks half as long the next time, and soon not at all; when it was
     // woken from a sleep that short it looks again. A server with nothing to do costs nothing.
+    //
+    // Between two looks it offers the core to others: what it waits for may be the work of a process that has no other
+    // core to do it on, such as a server behind a relay. Where the offer was taken and nothing came of it, the core is
+    // somebody else's, who would keep it for milliseconds each time: then it sleeps, and looks no more for a while.
     static constexpr std::chrono::microseconds look_at_most{100};
+    static constexpr std::chrono::microseconds taken{20};
+    static constexpr std::chrono::milliseconds while_shared{100};
     std::chrono::nanoseconds look_for{0};
+    time_point look_again{};
 
     bool work_comes_at_once() {
         if (look_for == std::chrono::nanoseconds::zero()) return false;
-        const auto until = std::chrono::steady_clock::now() + look_for;
-        do {
+        auto looked = std::chrono::steady_clock::now();
+        const auto until = looked + look_for;
+        for (bool shared = false;;) {
             if (context.poll_one() != 0) {
                 look_for = look_at_most;
                 return true;
             }
-        } while (std::chrono::steady_clock::now() < until && !context.stopped());
-        look_for = look_for > std::chrono::microseconds(10) ? look_for / 2 : std::chrono::nanoseconds::zero();
-        return false;
+            if (shared || looked >= until || context.stopped()) {
+                if (shared) look_again = looked + while_shared;
+                look_for = !shared && look_for > std::chrono::microseconds(10) ? look_for / 2
+                                                                               : std::chrono::nanoseconds::zero();
+                return false;
+            }
+            const auto offered = std::exchange(looked, (::sched_yield(), std::chrono::steady_clock::now()));
+            shared = looked - offered > taken;
+        }
     }
 
     void sleep_until_work() {
         const auto begun = std::chrono::steady_clock::now();
         context.run_one();
-        if (std::chrono::steady_clock::now() - begun < 2 * look_at_most) look_for = look_at_most;
+        const auto woken = std::chrono::steady_clock::now();
+        if (woken - begun < 2 * look_at_most && woken >= look_again) look_for = look_at_most;
     }
 };
 
