@@ -26,14 +26,17 @@ struct event_loop::engine {
     asio::signal_set signals{context};
     std::atomic<std::thread::id> thread{};
     std::vector<job> soon;  // what the loop's own thread posted: no lock, and no look at the descriptors before it
+    std::vector<job> last;  // the same, for when nothing more is ready
     std::vector<job> now;
 
     /// Does what was posted before; what that posts comes behind the next look at the descriptors.
-    void do_posted() {
-        std::swap(now, soon);
+    void do_all(std::vector<job>& posted) {
+        std::swap(now, posted);
         for (job& work : now) work();
         now.clear();
     }
+    void do_posted() { do_all(soon); }
+    [[nodiscard]] bool has_posted() const noexcept { return !soon.empty() || !last.empty(); }
 
     // A thread that sleeps takes 50 to 100 microseconds to wake, and now and then milliseconds: more than everything
     // else on the way of a cancel. So as long as work comes in quick succession the loop looks for it a moment longer
@@ -104,9 +107,10 @@ void event_loop::run() {
     constexpr int at_once = 64;  // between two looks at the clock
     while (!engine_->context.stopped()) {
         arm();
-        if (engine_->soon.empty() && !engine_->work_comes_at_once()) engine_->sleep_until_work();
+        if (!engine_->has_posted() && !engine_->work_comes_at_once()) engine_->sleep_until_work();
         engine_->do_posted();
         for (int i = 0; i < at_once && engine_->context.poll_one() != 0; ++i) engine_->do_posted();
+        engine_->do_all(engine_->last);
     }
     const timespec now{};
     while (sigtimedwait(&pipe_signal, nullptr, &now) == SIGPIPE) {
@@ -123,7 +127,8 @@ void event_loop::finish() {
     engine_->finishing = true;
     do {
         engine_->do_posted();
-    } while (engine_->context.poll() != 0 || !engine_->soon.empty());
+        engine_->do_all(engine_->last);
+    } while (engine_->context.poll() != 0 || engine_->has_posted());
     engine_->finishing = false;
     engine_->thread = std::thread::id();
 }
@@ -134,6 +139,11 @@ void event_loop::post(job work) {
         return;
     }
     asio::post(engine_->context, [work = std::move(work)]() mutable { work(); });
+}
+
+void event_loop::post_last(job work) {
+    if (!here()) return post(std::move(work));
+    engine_->last.push_back(std::move(work));
 }
 
 bool event_loop::here() const noexcept { return engine_->thread == std::this_thread::get_id(); }
