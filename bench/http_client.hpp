@@ -75,6 +75,8 @@ public:
     void on_stream(std::function<void(http_connection&)> call) { stream_ = std::move(call); }
     void on_mark(std::function<void(const mark&)> call) { errors_.on_mark(std::move(call)); }
 
+    /// From now on.
+    void wait(waiting how) { how_ = how; }
     /// Reads and writes what can be at the moment.
     void step();
     /// Reads and writes until `done()`; throws, naming `what`, when that takes longer than `seconds`.

@@ -1,12 +1,15 @@
 #include "processes.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <sched.h>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 
 namespace andon::bench {
@@ -26,20 +29,30 @@ std::int64_t sum_of(const std::string& file, std::initializer_list<std::string_v
     return sum;
 }
 
+// The folders that are called by a number.
+std::vector<pid_t> numbers_in(const std::string& folder) {
+    std::vector<pid_t> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        const auto name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") == std::string::npos) found.push_back(std::stoi(name));
+    }
+    return found;
+}
+
+std::vector<pid_t> threads_of(pid_t process) { return numbers_in(folder_of(process) + "/task"); }
+
 std::multimap<pid_t, pid_t> children_by_parent() {
     std::multimap<pid_t, pid_t> found;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-        const auto name = entry.path().filename().string();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        std::ifstream stat(entry.path() / "stat");
+    for (const pid_t process : numbers_in("/proc")) {
+        std::ifstream stat(folder_of(process) + "/stat");
         std::string line;
         // The name in parentheses may hold anything; the parent is the second field behind it.
         if (!std::getline(stat, line) || line.rfind(')') == std::string::npos) continue;
         std::istringstream fields(line.substr(line.rfind(')') + 1));
         std::string state;
         pid_t parent = 0;
-        if (fields >> state >> parent) found.emplace(parent, static_cast<pid_t>(std::stoi(name)));
+        if (fields >> state >> parent) found.emplace(parent, process);
     }
     return found;
 }
@@ -64,6 +77,17 @@ std::string command_line(pid_t process) {
     return words;
 }
 
+void move_to_core(pid_t process, int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(core), &set);
+    for (const pid_t thread : threads_of(process)) {
+        if (::sched_setaffinity(thread, sizeof set, &set) != 0 && errno != ESRCH) {
+            throw std::runtime_error("a server cannot be moved to another core");
+        }
+    }
+}
+
 std::int64_t resident(pid_t process) { return 1024 * sum_of(folder_of(process) + "/smaps_rollup", {"Rss:"}); }
 
 std::int64_t resident_alone(pid_t process) {
@@ -72,9 +96,9 @@ std::int64_t resident_alone(pid_t process) {
 
 std::int64_t context_switches(pid_t process) {
     std::int64_t sum = 0;
-    std::error_code ignored;
-    for (const auto& thread : std::filesystem::directory_iterator(folder_of(process) + "/task", ignored)) {
-        sum += sum_of(thread.path() / "status", {"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"});
+    for (const pid_t thread : threads_of(process)) {
+        sum += sum_of(folder_of(process) + "/task/" + std::to_string(thread) + "/status",
+                      {"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"});
     }
     return sum;
 }

@@ -12,6 +12,8 @@ namespace andon::bench {
 [[nodiscard]] std::vector<pid_t> family_of(pid_t root);
 /// Its words, with a space between them; empty when it is gone.
 [[nodiscard]] std::string command_line(pid_t process);
+/// All its threads, and those that they start.
+void move_to_core(pid_t process, int core);
 /// The resident set in bytes.
 [[nodiscard]] std::int64_t resident(pid_t process);
 /// What of it no other process has, in bytes.

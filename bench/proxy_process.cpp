@@ -74,6 +74,12 @@ std::vector<pid_t> proxy_process::own_processes() const {
     return family;
 }
 
+std::vector<pid_t> proxy_process::servers() const {
+    auto family = family_of(process_.pid());
+    std::erase_if(family, [&](pid_t each) { return command_line(each) != server_; });
+    return family;
+}
+
 std::int64_t proxy_process::memory() const {
     std::int64_t bytes = 0;
     for (const pid_t each : own_processes()) bytes += resident(each);

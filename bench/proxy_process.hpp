@@ -31,7 +31,8 @@ public:
     [[nodiscard]] server_process& process() noexcept { return process_; }
     /// The proxy and all that it started, but for the servers.
     [[nodiscard]] std::vector<pid_t> own_processes() const;
-    /// Their resident sets, in bytes.
+    [[nodiscard]] std::vector<pid_t> servers() const;
+    /// The resident sets of its own, in bytes.
     [[nodiscard]] std::int64_t memory() const;
 
 private:

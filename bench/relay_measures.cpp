@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "messages.hpp"
 #include "processes.hpp"
 #include "proxy_process.hpp"
+#include "side_by_side.hpp"
 #include "sse_callers.hpp"
 #include "stdio_callers.hpp"
 
@@ -26,11 +28,11 @@ struct load {
     double memory = 0;
 };
 
-// A second of warming up, for the compilers at run time, that also tells how many calls are a second and a half's
-// worth. The memory is read in the middle of as many again, which are not on the clock.
+// Most of a second of warming up, for the compilers at run time, that also tells how many calls are a second and a
+// half's worth. The memory is read in the middle of some more, which are not on the clock.
 load under_load(const calling& call, const proxy_process& proxy) {
     double rate = 0;
-    for (double warm = 0; warm < 1.0;) {
+    for (double warm = 0; warm < 0.8;) {
         constexpr std::int64_t chunk = 500;
         const double seconds = call(chunk, {});
         warm += seconds;
@@ -46,17 +48,20 @@ load under_load(const calling& call, const proxy_process& proxy) {
 std::vector<double> times_of(const calling& call) {
     for (int i = 0; i < 200; ++i) call(1, {});
     std::vector<double> times;
-    const auto enough = now_ns() + 2'000'000'000;
+    const auto enough = now_ns() + 1'500'000'000;
     while (times.size() < 1000 && (times.size() < 100 || now_ns() < enough)) times.push_back(call(1, {}) * 1e6);
     return times;
 }
 
-// Of the server alone, on its pipes.
-double direct_latency(const words& server, const placement& cores) {
+// Of the server alone, on its pipes. Once a round: ours is the first in each.
+double direct_latency(const words& server, const peer& proxy, const placement& cores) {
+    static std::map<words, double> known;
+    auto& latency = known[server];
+    if (latency != 0 && proxy.name != ours) return latency;
     served_stdio_session in({"direct", server}, false, cores);
     for (double warm = 0; warm < 0.5;) warm += echo_many(in, 500);
     echo_times(in, 200);
-    return median(echo_times(in, 1000));
+    return latency = median(echo_times(in, 1000));
 }
 
 readings added(const std::string& name, const std::vector<double>& through, double direct, const load& seen) {
@@ -67,24 +72,44 @@ readings added(const std::string& name, const std::vector<double>& through, doub
             {name + "memory", seen.memory}};
 }
 
+// How many calls it can take is a question to the proxy: it has a core to itself, and the server shares the other one
+// with the driver, which sleeps when it has nothing to do. How long one call takes is asked with proxy and server on
+// one core and the driver awake on the other: to wake a core that sleeps takes longer than most of what is measured.
+template <class Callers, class Make>
+readings measure_through(const std::string& name, double direct, const proxy_process& proxy, http_client& client,
+                         const placement& cores, Make&& callers) {
+    const auto place = [&](std::optional<int> core, waiting how) {
+        client.wait(cores.driver ? how : waiting::asleep);
+        for (const pid_t each : proxy.servers()) {
+            if (core) move_to_core(each, *core);
+        }
+    };
+    place(cores.driver, waiting::asleep);
+    load seen;
+    {
+        Callers many = callers(64);
+        seen = under_load([&](auto calls, auto& midway) { return many.call(calls, midway); }, proxy);
+    }
+    place(cores.server, waiting::awake);
+    Callers one = callers(1);
+    const auto times = times_of([&](auto calls, auto& midway) { return one.call(calls, midway); });
+    return added(name, times, direct, seen);
+}
+
 readings measure_before(const std::string& name, const words& server, const peer& proxy, const placement& cores) {
-    const double direct = direct_latency(server, cores);
+    const double direct = direct_latency(server, proxy, cores);
     const auto port = free_port();
     proxy_process running(proxy.command, server, cores, port);
-    http_client client(running.process(), how_to_wait(cores), port);
+    http_client client(running.process(), waiting::asleep, port);
     if (proxy.name == supergateway_sse) {
         sse_session session(client);
-        sse_callers many(session);
-        const auto seen = under_load([&](auto calls, auto& midway) { return many.call(calls, midway); }, running);
-        sse_callers one(session, 1);
-        return added(name, times_of([&](auto calls, auto& midway) { return one.call(calls, midway); }), direct, seen);
+        return measure_through<sse_callers>(name, direct, running, client, cores,
+                                            [&](std::size_t count) { return sse_callers(session, count); });
     }
     client.open_session();
     std::int64_t next_id = first_http_id;
-    http_callers many(client, next_id);
-    const auto seen = under_load([&](auto calls, auto& midway) { return many.call(calls, midway); }, running);
-    http_callers one(client, next_id, 1);
-    return added(name, times_of([&](auto calls, auto& midway) { return one.call(calls, midway); }), direct, seen);
+    return measure_through<http_callers>(name, direct, running, client, cores,
+                                         [&](std::size_t count) { return http_callers(client, next_id, count); });
 }
 
 // A relay on pipes and the client that talks to it.
@@ -100,7 +125,7 @@ public:
 words wrap_command(const peer& proxy) { return {proxy.command.front(), "wrap", "--", "{server...}"}; }
 
 readings measure_wrap_before(const std::string& name, const words& server, const peer& proxy, const placement& cores) {
-    const double direct = direct_latency(server, cores);
+    const double direct = direct_latency(server, proxy, cores);
     wrapped_session wrapped(wrap_command(proxy), server, cores, how_to_wait(cores));
     load seen;
     seen.rate = echo_rate(wrapped.in);
@@ -127,19 +152,6 @@ readings measure_pinned_before(const std::string& name, const words& server, con
     return {{reading, 100 * (1 - through / alone)}, {reading + " alone", alone}, {reading + " wrapped", through}};
 }
 
-// Of all threads of all these processes, in three seconds.
-double switches_of(const std::vector<pid_t>& processes) {
-    const auto sum = [&] {
-        std::int64_t all = 0;
-        for (const pid_t each : processes) all += context_switches(each);
-        return all;
-    };
-    settle();
-    const auto before = sum();
-    ::usleep(3'000'000);
-    return static_cast<double>(sum() - before);
-}
-
 }  // namespace
 
 readings measure_everything(const peer& proxy, const placement& cores) {
@@ -163,22 +175,26 @@ readings measure_pinned(const peer& proxy, const placement& cores) {
 }
 
 readings measure_idle(const peer& proxy, const placement& cores) {
-    readings read;
-    {
-        wrapped_session wrapped(wrap_command(proxy), everything, cores, waiting::asleep);
-        echo_many(wrapped.in, 100);
-        read["idle/wrap"] = switches_of(wrapped.proxy.own_processes());
-    }
+    wrapped_session wrapped(wrap_command(proxy), everything, cores, waiting::asleep);
+    echo_many(wrapped.in, 100);
     const auto port = free_port();
-    proxy_process running(proxy.command, everything, cores, port);
-    http_client client(running.process(), waiting::asleep, port);
+    proxy_process gateway(proxy.command, everything, cores, port);
+    http_client client(gateway.process(), waiting::asleep, port);
     std::int64_t next_id = first_http_id;
     for (int i = 0; i < 16; ++i) {
         client.open_session();
         http_callers(client, next_id, 1).call(10);
     }
-    read["idle/gateway"] = switches_of(running.own_processes());
-    return read;
+    const auto switches = [](const proxy_process& of) {
+        std::int64_t all = 0;
+        for (const pid_t each : of.own_processes()) all += context_switches(each);
+        return static_cast<double>(all);
+    };
+    settle();
+    const double before_wrap = switches(wrapped.proxy);
+    const double before_gateway = switches(gateway);
+    ::usleep(3'000'000);
+    return {{"idle/wrap", switches(wrapped.proxy) - before_wrap}, {"idle/gateway", switches(gateway) - before_gateway}};
 }
 
 namespace {
