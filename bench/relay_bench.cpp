@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <string>
 
 #include "http_callers.hpp"
@@ -16,6 +17,12 @@ constexpr const char* stateful = "supergateway";
 constexpr const char* other = "mcp-proxy";
 constexpr const char* supergateway = "bench/proxies/node_modules/supergateway/dist/index.js";
 constexpr const char* mcp_proxy = "bench/proxies/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs";
+
+std::string text(std::initializer_list<const char*> parts) {
+    std::string joined;
+    for (const char* const part : parts) joined += part;
+    return joined;
+}
 
 // Where a proxy leaves a choice it was made in its favour: none writes a log, none keeps events for a resume.
 series relay() {
@@ -56,22 +63,21 @@ series relay() {
             },
         .units = {},
     };
-    for (const std::string server : {"everything", "typescript"}) {
-        for (const std::string theirs : {stateful, supergateway_sse, other}) {
-            const auto compare = [&](const std::string& front, const std::string& reading) {
-                const auto name = front + " before " + server + ", ";
-                auto& lines = made.comparisons;
-                lines.push_back({name + "added latency over " + theirs, reading + "added", theirs, relation::at_most,
-                                 0.1, server + "/added"});
-                lines.push_back({name + "added latency, 99th percentile over " + theirs, reading + "added p99", theirs,
-                                 relation::no_bar, 0, server + "/added p99"});
-                lines.push_back({name + "rate, 64 in flight, over " + theirs, reading + "rate", theirs,
-                                 relation::at_least, 10, server + "/rate"});
-                lines.push_back({name + "memory meanwhile over " + theirs, reading + "memory", theirs,
-                                 relation::at_most, 0.2, server + "/memory"});
+    for (const char* const server : {"everything", "typescript"}) {
+        for (const char* const theirs : {stateful, supergateway_sse, other}) {
+            const auto compare = [&](const char* front, const std::string& reading) {
+                const auto add = [&](const char* what, const char* read, relation to_bar, double bar) {
+                    made.comparisons.push_back({text({front, " before ", server, ", ", what, " over ", theirs}),
+                                                text({reading.c_str(), read}), theirs, to_bar, bar,
+                                                text({server, "/", read})});
+                };
+                add("added latency", "added", relation::at_most, 0.1);
+                add("added latency, 99th percentile", "added p99", relation::no_bar, 0);
+                add("rate, 64 in flight,", "rate", relation::at_least, 10);
+                add("memory meanwhile", "memory", relation::at_most, 0.2);
             };
-            compare("gateway", server + "/");
-            compare("wrap", "wrap/" + server + " ");
+            compare("gateway", text({server, "/"}));
+            compare("wrap", text({"wrap/", server, " "}));
         }
     }
     for (const std::string reading : {"everything/", "typescript/", "wrap/everything ", "wrap/typescript "}) {
@@ -102,7 +108,7 @@ public:
         if (::mkdtemp(path_.data()) == nullptr) std::abort();
         for (const char* name : {"ANDON_RUNTIME_DIR", "ANDON_STATE_DIR"}) ::setenv(name, path_.c_str(), 1);
         const auto empty = path_ + "/andon.toml";
-        std::ofstream{empty};
+        const std::ofstream made(empty);
         ::setenv("ANDON_CONFIG", empty.c_str(), 1);
     }
     ~own_folder() {
