@@ -1,4 +1,5 @@
 // The figures over Streamable HTTP, beside the official SDKs. What is on the clock in each is said in bench/RESULTS.md.
+#include "http_callers.hpp"
 #include "http_measures.hpp"
 #include "null_peer.hpp"
 #include "side_by_side.hpp"

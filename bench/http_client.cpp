@@ -29,6 +29,14 @@ std::uint16_t port_in(std::string_view line) {
     return port > 0 && port < 65536 ? static_cast<std::uint16_t>(port) : 0;
 }
 
+sockaddr_in loopback(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
 bool is_echo(const http_response& answer) {
     return answer.status() == 200 && answer.body().find(echo_text) != std::string_view::npos &&
            answer.body().find("\"result\":") != std::string_view::npos;
@@ -36,15 +44,32 @@ bool is_echo(const http_response& answer) {
 
 }  // namespace
 
-http_client::http_client(server_process& server, waiting how)
+http_client::http_client(server_process& server, waiting how, std::nullptr_t)
     : how_(how), errors_(server), epoll_(::epoll_create1(EPOLL_CLOEXEC)), buffer_(std::size_t{1} << 16U) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
     if (epoll_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, errors_.fd(), &event) != 0) fail("epoll");
+}
+
+http_client::http_client(server_process& server, waiting how) : http_client(server, how, nullptr) {
     errors_.on_line([this](std::string_view line) {
         if (port_ == 0) port_ = port_in(line);
     });
     wait_for("the server to say where it listens", 30, [this] { return port_ != 0; });
     errors_.on_line({});
+}
+
+http_client::http_client(server_process& server, waiting how, std::uint16_t port) : http_client(server, how, nullptr) {
+    port_ = port;
+    auto next_try = now_ns();
+    wait_for("the server to listen", 30, [&] {
+        if (now_ns() < next_try) return false;
+        next_try = now_ns() + 10'000'000;
+        const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const auto address = loopback(port_);
+        const bool listens = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+        ::close(probe);
+        return listens;
+    });
 }
 
 http_client::~http_client() {
@@ -55,7 +80,10 @@ http_client::~http_client() {
 }
 
 void http_client::introduce() {
-    if (is_echo(exchange("the answer to an echo", echo(0)))) return;
+    if (!is_echo(exchange("the answer to an echo", echo(0)))) open_session();
+}
+
+void http_client::open_session() {
     const auto answer = exchange("the answer to initialize", post("", initialize_request));
     const auto revision = revision_in(answer.body());
     if (answer.status() != 200 || revision.empty()) {
@@ -70,10 +98,15 @@ void http_client::introduce() {
 }
 
 std::string http_client::post(std::string_view headers, std::string_view body) const {
-    std::string request = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\n";
+    std::string request = "POST " + path_ + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\n";
     request.append("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n");
     request.append(headers).append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
     return request.append(body);
+}
+
+std::string http_client::get(std::string_view path) const {
+    return std::string("GET ").append(path).append(" HTTP/1.1\r\nHost: 127.0.0.1:") + std::to_string(port_) +
+           "\r\nAccept: text/event-stream\r\n" + session_headers_ + "\r\n";
 }
 
 std::string http_client::call(std::string_view tool, const std::string& body) const {
@@ -107,13 +140,10 @@ http_connection& http_client::open() {
     closed_.pop_back();
     opened.response.clear();
     opened.unwritten = {};
-    opened.waits_for_answer = opened.waits_for_room = false;
+    opened.waits_for_answer = opened.waits_for_room = opened.streams = false;
     const int yes = 1;
     ::setsockopt(opened.fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto address = loopback(port_);
     if (::connect(opened.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
         errno != EINPROGRESS) {
         fail(std::string("connect: ") + std::strerror(errno));
@@ -154,7 +184,10 @@ void http_client::read_some(http_connection& from) {
     const auto state =
         got > 0 ? from.response.take({buffer_.data(), static_cast<std::size_t>(got)}) : from.response.take_end();
     if (got <= 0 && state != http_response::state::complete) return lose(from);
-    if (state == http_response::state::incomplete) return;
+    if (state == http_response::state::incomplete) {
+        if (from.streams && stream_) stream_(from);
+        return;
+    }
     if (state == http_response::state::broken || !from.waits_for_answer) {
         fail("not the response to a request: " + std::string(from.response.beginning()));
     }

@@ -2,6 +2,7 @@
 // the limit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,21 +23,30 @@ struct http_connection {
     std::string_view unwritten;
     bool waits_for_answer = false;
     bool waits_for_room = false;
+    /// Its response has no end: what has come of it is told as it comes.
+    bool streams = false;
     /// For whoever opened it.
     std::size_t tag = 0;
 };
+
+/// All of the same width: one can take the place of another in a request.
+inline constexpr std::int64_t first_http_id = 100'000'000;
 
 /// Nothing here waits without a limit: what takes too long throws, and says what it was.
 class http_client {
 public:
     /// Waits until the server says where it listens: a line on stderr with `http://127.0.0.1:PORT/`.
     http_client(server_process& server, waiting how);
+    /// For one that says nothing: waits until somebody listens there.
+    http_client(server_process& server, waiting how, std::uint16_t port);
     ~http_client();
     http_client(const http_client&) = delete;
     http_client& operator=(const http_client&) = delete;
 
     /// Finds out whether the server speaks 2026-07-28, and opens a session in a legacy revision if it does not.
     void introduce();
+    /// A session in a legacy revision, for all that follows.
+    void open_session();
     [[nodiscard]] bool modern() const { return session_headers_.empty(); }
 
     // Whole requests, in the revision that the server speaks.
@@ -44,6 +54,12 @@ public:
     [[nodiscard]] std::string park(std::int64_t id) const;
     /// For a legacy session alone.
     [[nodiscard]] std::string cancel(std::int64_t id) const;
+    [[nodiscard]] std::string post(std::string_view headers, std::string_view body) const;
+    [[nodiscard]] std::string get(std::string_view path) const;
+    /// Requests as of a legacy revision, in no session that a header names.
+    void speak_legacy() { session_headers_ = "MCP-Protocol-Version: 2025-11-25\r\n"; }
+    /// In place of /mcp.
+    void post_to(std::string_view path) { path_ = path; }
 
     /// Begins to connect. The connection is ours, and may be another's once it is closed.
     http_connection& open();
@@ -55,8 +71,12 @@ public:
     void on_response(std::function<void(http_connection&)> call) { response_ = std::move(call); }
     /// The server closed or refused a connection that waits for an answer. Without this it is a failure.
     void on_lost(std::function<void(http_connection&)> call) { lost_ = std::move(call); }
+    /// There is more of a response that has no end.
+    void on_stream(std::function<void(http_connection&)> call) { stream_ = std::move(call); }
     void on_mark(std::function<void(const mark&)> call) { errors_.on_mark(std::move(call)); }
 
+    /// From now on.
+    void wait(waiting how) { how_ = how; }
     /// Reads and writes what can be at the moment.
     void step();
     /// Reads and writes until `done()`; throws, naming `what`, when that takes longer than `seconds`.
@@ -66,7 +86,7 @@ public:
     [[noreturn]] void fail(const std::string& what) { errors_.fail(what); }
 
 private:
-    [[nodiscard]] std::string post(std::string_view headers, std::string_view body) const;
+    http_client(server_process& server, waiting how, std::nullptr_t);
     [[nodiscard]] std::string call(std::string_view tool, const std::string& body) const;
     void listen_for(http_connection& on, std::uint32_t events, int operation) const;
     void write_some(http_connection& on);
@@ -77,12 +97,14 @@ private:
     server_errors errors_;
     int epoll_;
     std::uint16_t port_ = 0;
+    std::string path_ = "/mcp";
     std::string session_headers_;
     std::vector<char> buffer_;
     std::vector<std::unique_ptr<http_connection>> connections_;
     std::vector<http_connection*> closed_;
     std::function<void(http_connection&)> response_;
     std::function<void(http_connection&)> lost_;
+    std::function<void(http_connection&)> stream_;
 };
 
 }  // namespace andon::bench

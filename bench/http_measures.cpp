@@ -1,90 +1,15 @@
 #include "http_measures.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <string_view>
 #include <sys/resource.h>
 
-#include "http_client.hpp"
+#include "http_callers.hpp"
 #include "messages.hpp"
 
 namespace andon::bench {
 namespace {
-
-class session {
-public:
-    session(const peer& server, bool marks, const placement& cores)
-        : process(server.command, marks, cores), client(process, how_to_wait(cores)) {
-        client.introduce();
-    }
-
-    server_process process;
-    http_client client;
-    // All of the same width: one can take the place of another in a request.
-    std::int64_t next_id = 100'000'000;
-};
-
-// Connections that are kept, and on each one call after the other: its request is built once, and for every call its id
-// is written over.
-class callers {
-public:
-    explicit callers(session& in) : in_(&in), requests_(64) {
-        for (auto& each : requests_) {
-            each.on = &in.client.open();
-            each.on->tag = static_cast<std::size_t>(&each - requests_.data());
-            each.text = in.client.echo(in.next_id);
-            each.id_at = find_id(each.text)->begin;
-        }
-    }
-    ~callers() {
-        for (auto& each : requests_) in_->client.close(*each.on);
-    }
-    callers(const callers&) = delete;
-    callers& operator=(const callers&) = delete;
-
-    // Returns the seconds that it took.
-    double call(std::int64_t calls) {
-        std::int64_t sent = 0;
-        std::int64_t answers = 0;
-        const auto send_next = [&](request& next) {
-            if (sent == calls) return;
-            ++sent;
-            next.id = in_->next_id++;
-            std::to_chars(next.text.data() + next.id_at, next.text.data() + next.text.size(), next.id);
-            in_->client.send(*next.on, next.text);
-        };
-        in_->client.on_response([&](http_connection& from) {
-            auto& answered = requests_[from.tag];
-            const auto body = from.response.body();
-            const auto id = find_id(body);
-            if (from.response.status() != 200 || !id || id->id != answered.id) {
-                throw std::runtime_error("not the answer to call " + std::to_string(answered.id) + ": " +
-                                         std::string(from.response.beginning()));
-            }
-            expect_echo(body);
-            ++answers;
-            send_next(answered);
-        });
-        const auto begun = now_ns();
-        for (auto& each : requests_) send_next(each);
-        in_->client.wait_for(std::to_string(calls) + " calls", 60, [&] { return answers == calls; });
-        const auto seconds = static_cast<double>(now_ns() - begun) / 1e9;
-        in_->client.on_response({});
-        return seconds;
-    }
-
-private:
-    struct request {
-        http_connection* on = nullptr;
-        std::string text;
-        std::size_t id_at = 0;
-        std::int64_t id = 0;
-    };
-
-    session* in_;
-    std::vector<request> requests_;
-};
 
 void refuse_answer(http_connection& from) {
     throw std::runtime_error("park answered without a cancel: " + std::string(from.response.beginning()));
@@ -94,7 +19,7 @@ void refuse_answer(http_connection& from) {
 // millisecond of quiet before it: Stop is pressed on a call that waits, not on one that is just being started. In that
 // time we read what comes: to close with something unread would be a reset.
 template <class GiveUp>
-double time_to_notice(session& in, GiveUp&& give_up) {
+double time_to_notice(http_session& in, GiveUp&& give_up) {
     const auto id = in.next_id++;
     const auto request = in.client.park(id);
     bool started = false;
@@ -121,7 +46,7 @@ double time_to_notice(session& in, GiveUp&& give_up) {
 }
 
 template <class GiveUp>
-std::vector<double> times_to_notice(session& in, GiveUp&& give_up) {
+std::vector<double> times_to_notice(http_session& in, GiveUp&& give_up) {
     for (int i = 0; i < 200; ++i) time_to_notice(in, give_up);
     std::vector<double> times;
     const auto enough = now_ns() + 20'000'000'000;
@@ -131,7 +56,7 @@ std::vector<double> times_to_notice(session& in, GiveUp&& give_up) {
     return times;
 }
 
-std::vector<double> times_to_notice_a_disconnect(session& in) {
+std::vector<double> times_to_notice_a_disconnect(http_session& in) {
     return times_to_notice(in, [&](http_connection& on, std::int64_t) {
         const auto begun = now_ns();
         in.client.close(on);
@@ -140,7 +65,7 @@ std::vector<double> times_to_notice_a_disconnect(session& in) {
 }
 
 // The notifications go over a connection that is kept. Some SDKs answer what was cancelled: that is their affair.
-std::vector<double> times_to_notice_a_posted_cancel(session& in) {
+std::vector<double> times_to_notice_a_posted_cancel(http_session& in) {
     auto& second = in.client.open();
     std::string request;
     auto times = times_to_notice(in, [&](http_connection&, std::int64_t id) {
@@ -166,7 +91,7 @@ std::size_t files_to_spare() {
 // have.
 class parked_calls {
 public:
-    parked_calls(session& in, std::size_t wanted) : in_(&in), first_(in.next_id) {
+    parked_calls(http_session& in, std::size_t wanted) : in_(&in), first_(in.next_id) {
         wanted = std::min(wanted, files_to_spare());
         in.next_id += static_cast<std::int64_t>(wanted);
         calls_.reserve(wanted);  // what is being written stays where it is
@@ -263,7 +188,7 @@ private:
         return static_cast<double>(last - begun) / 1e6;
     }
 
-    session* in_;
+    http_session* in_;
     std::int64_t first_;
     std::vector<call> calls_;
     std::size_t started_ = 0;
@@ -272,7 +197,7 @@ private:
 }  // namespace
 
 readings measure_disconnect(const peer& server, const placement& cores) {
-    session in(server, true, cores);
+    http_session in(server, true, cores);
     const bool modern = in.client.modern();
     const auto times = modern ? times_to_notice_a_disconnect(in) : times_to_notice_a_posted_cancel(in);
     const std::string how = modern ? "disconnect/" : "disconnect/posted cancel, ";
@@ -283,8 +208,8 @@ readings measure_disconnect(const peer& server, const placement& cores) {
 }
 
 readings measure_calls(const peer& server, const placement& cores) {
-    session in(server, false, cores);
-    callers all(in);
+    http_session in(server, false, cores);
+    http_callers all(in);
     // A second of warming up, for the compilers at run time, that also tells how many calls are two seconds' worth.
     double rate = 0;
     for (double warm = 0; warm < 1.0;) {
@@ -298,8 +223,8 @@ readings measure_calls(const peer& server, const placement& cores) {
 }
 
 readings measure_parked(const peer& server, const placement& cores) {
-    session in(server, true, cores);
-    callers(in).call(100);
+    http_session in(server, true, cores);
+    http_callers(in).call(100);
     settle();
     const auto rest = static_cast<double>(in.process.memory());
     parked_calls parks(in, 10'000);
@@ -318,16 +243,9 @@ readings measure_parked(const peer& server, const placement& cores) {
 }
 
 readings try_http(const peer& server, const placement& cores) {
-    session in(server, false, cores);
-    callers(in).call(1);
+    http_session in(server, false, cores);
+    http_callers(in).call(1);
     return {};
-}
-
-void raise_file_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace andon::bench

@@ -20,7 +20,4 @@ namespace andon::bench {
 /// Starts it and calls it once.
 [[nodiscard]] readings try_http(const peer& server, const placement& cores);
 
-/// As many open files as the system lets us have, here and in the servers.
-void raise_file_limit();
-
 }  // namespace andon::bench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace andon::bench {
 namespace {
@@ -57,6 +58,12 @@ void http_response::clear() {
 std::string_view http_response::body() const {
     if (framing_ == framing::chunked) return unchunked_;
     return std::string_view(received_).substr(at_);
+}
+
+std::string http_response::drain() {
+    received_.erase(0, at_);
+    at_ = 0;
+    return std::exchange(unchunked_, {});
 }
 
 // The head is what lies before at_, each of its lines with its end.

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] std::string_view session_id() const { return session_id_; }
     /// The body without its frames: JSON, or the lines of an event stream.
     [[nodiscard]] std::string_view body() const;
+    /// What has come of a body in chunks, which forgets it: for one that has no end.
+    [[nodiscard]] std::string drain();
     /// The beginning of what came, for a message.
     [[nodiscard]] std::string_view beginning() const { return std::string_view(received_).substr(0, 300); }
 

@@ -137,7 +137,7 @@ server_process::server_process(const std::vector<std::string>& command, bool mar
 }
 
 server_process::~server_process() {
-    ::kill(-pid_, SIGKILL);
+    ::kill(-pid_, SIGKILL);  // what it left in its group, too
     for (const int end : {input_, output_, errors_}) ::close(end);
     if (!reap(10'000 * ms)) std::fprintf(stderr, "bench: process %d does not die\n", pid_);
 }
@@ -152,6 +152,12 @@ bool server_process::reap(std::int64_t limit_ns) {
         }
     }
     return true;
+}
+
+void server_process::ask_to_leave() {
+    if (reaped_) return;
+    ::kill(pid_, SIGTERM);
+    static_cast<void>(reap(2000 * ms));
 }
 
 std::string server_process::how_it_ended() {

@@ -39,6 +39,7 @@ public:
     server_process(const server_process&) = delete;
     server_process& operator=(const server_process&) = delete;
 
+    [[nodiscard]] pid_t pid() const { return pid_; }
     // Our ends of the pipes, non-blocking.
     [[nodiscard]] int input() const { return input_; }
     [[nodiscard]] int output() const { return output_; }
@@ -47,6 +48,8 @@ public:
     /// The resident set size of every process in the group, in bytes. Not the proportional one, which would fall when
     /// anybody else on the machine runs the same interpreter.
     [[nodiscard]] std::int64_t memory() const;
+    /// With SIGTERM, and waits until it has, or for two seconds.
+    void ask_to_leave();
     /// "exited with status 1" and the like; "still running" when it has not ended within a moment.
     [[nodiscard]] std::string how_it_ended();
 

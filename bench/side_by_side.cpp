@@ -280,7 +280,8 @@ int run(const series& of, const std::vector<std::string>& arguments) {
     figures::note("the machine was busy with others", others.share(), " %");
     const int code = out.finish(of.name);
     if (complete) return code;
-    std::printf("%s: figures are missing that need andon's server and %s\n", of.name.c_str(), of.baseline.c_str());
+    std::printf("%s: figures are missing that need %s%s%s\n", of.name.c_str(), ours, of.baseline.empty() ? "" : " and ",
+                of.baseline.c_str());
     return 1;
 }
 
@@ -288,7 +289,7 @@ int run(const series& of, const std::vector<std::string>& arguments) {
 
 int run_side_by_side(const series& wanted, int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    if (arguments == std::vector<std::string>{"--null-peer"}) return wanted.null_peer();
+    if (arguments == std::vector<std::string>{"--null-peer"} && wanted.null_peer != nullptr) return wanted.null_peer();
     // A server that ends while it is written to is reported with its last words, not with our death.
     std::signal(SIGPIPE, SIG_IGN);
     try {

@@ -42,14 +42,14 @@ struct own_figure {
 
 struct series {
     std::string name;
-    /// Ours among them, and `baseline`: a run without figures of these two is a failure.
+    /// Ours among them, and `baseline`, if there is one: a run without figures of these two is a failure.
     std::vector<peer> peers;
     std::string baseline;
     /// Starts a server once and calls it: who cannot do that is left out of everything.
     readings (*try_out)(const peer&, const placement&);
     std::vector<group> groups;
     /// The groups in which the limit of driver and machine is measured too: against this program, started with
-    /// `--null-peer`.
+    /// `--null-peer`. No such groups: null.
     std::vector<std::string> limited_groups;
     int (*null_peer)();
     std::vector<comparison> comparisons;

@@ -2,7 +2,7 @@
 # Measures: scripts/bench.sh [GROUP...]. One line a figure, `NAME: VALUE (bar BAR) ok` or `short`. Not part of the tests.
 . "$(dirname "$0")/lib.sh"
 
-groups=(core stdio http tasks)
+groups=(core stdio http relay tasks)
 wanted=("${@:-${groups[@]}}")
 for group in "${wanted[@]}"; do
     case " ${groups[*]} " in
@@ -17,9 +17,18 @@ build_peers() {
     peers/build.sh
 }
 
+# The servers behind the relay, and the proxies beside it.
+build_proxies() {
+    peers/typescript/install.sh || true
+    bench/proxies/install.sh || true
+}
+
 scripts/build.sh >&2
 case " ${wanted[*]} " in
 *" stdio "* | *" http "*) build_peers >&2 ;;
+esac
+case " ${wanted[*]} " in
+*" relay "*) build_proxies >&2 ;;
 esac
 short=0
 for group in "${wanted[@]}"; do

@@ -103,7 +103,7 @@ bool descriptor_transport::send(std::string_view line, const cancel_token* owner
         case outbox::queued::yes: return true;
         case outbox::queued::wake:
             if (loop_->here() && delivering_) return true;  // flushed after the last line of what was read
-            loop_->post([alive = alive_] {
+            loop_->post_last([alive = alive_] {
                 if (*alive != nullptr) (*alive)->flush();
             });
             return true;

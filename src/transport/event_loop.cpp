@@ -9,8 +9,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <fcntl.h>
+#include <sched.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace andon::detail {
 
@@ -24,39 +26,57 @@ struct event_loop::engine {
     asio::signal_set signals{context};
     std::atomic<std::thread::id> thread{};
     std::vector<job> soon;  // what the loop's own thread posted: no lock, and no look at the descriptors before it
+    std::vector<job> last;  // the same, for when nothing more is ready
     std::vector<job> now;
 
     /// Does what was posted before; what that posts comes behind the next look at the descriptors.
-    void do_posted() {
-        std::swap(now, soon);
+    void do_all(std::vector<job>& posted) {
+        std::swap(now, posted);
         for (job& work : now) work();
         now.clear();
     }
+    void do_posted() { do_all(soon); }
+    [[nodiscard]] bool has_posted() const noexcept { return !soon.empty() || !last.empty(); }
 
     // A thread that sleeps takes 50 to 100 microseconds to wake, and now and then milliseconds: more than everything
     // else on the way of a cancel. So as long as work comes in quick succession the loop looks for it a moment longer
     // before it sleeps. When looking was in vain it looks half as long the next time, and soon not at all; when it was
     // woken from a sleep that short it looks again. A server with nothing to do costs nothing.
+    //
+    // Between two looks it offers the core to others: what it waits for may be the work of a process that has no other
+    // core to do it on, such as a server behind a relay. Where the offer was taken and nothing came of it, the core is
+    // somebody else's, who would keep it for milliseconds each time: then it sleeps, and looks no more for a while.
     static constexpr std::chrono::microseconds look_at_most{100};
+    static constexpr std::chrono::microseconds taken{20};
+    static constexpr std::chrono::milliseconds while_shared{100};
     std::chrono::nanoseconds look_for{0};
+    time_point look_again{};
 
     bool work_comes_at_once() {
         if (look_for == std::chrono::nanoseconds::zero()) return false;
-        const auto until = std::chrono::steady_clock::now() + look_for;
-        do {
+        auto looked = std::chrono::steady_clock::now();
+        const auto until = looked + look_for;
+        for (bool shared = false;;) {
             if (context.poll_one() != 0) {
                 look_for = look_at_most;
                 return true;
             }
-        } while (std::chrono::steady_clock::now() < until && !context.stopped());
-        look_for = look_for > std::chrono::microseconds(10) ? look_for / 2 : std::chrono::nanoseconds::zero();
-        return false;
+            if (shared || looked >= until || context.stopped()) {
+                if (shared) look_again = looked + while_shared;
+                look_for = !shared && look_for > std::chrono::microseconds(10) ? look_for / 2
+                                                                               : std::chrono::nanoseconds::zero();
+                return false;
+            }
+            const auto offered = std::exchange(looked, (::sched_yield(), std::chrono::steady_clock::now()));
+            shared = looked - offered > taken;
+        }
     }
 
     void sleep_until_work() {
         const auto begun = std::chrono::steady_clock::now();
         context.run_one();
-        if (std::chrono::steady_clock::now() - begun < 2 * look_at_most) look_for = look_at_most;
+        const auto woken = std::chrono::steady_clock::now();
+        if (woken - begun < 2 * look_at_most && woken >= look_again) look_for = look_at_most;
     }
 };
 
@@ -87,9 +107,10 @@ void event_loop::run() {
     constexpr int at_once = 64;  // between two looks at the clock
     while (!engine_->context.stopped()) {
         arm();
-        if (engine_->soon.empty() && !engine_->work_comes_at_once()) engine_->sleep_until_work();
+        if (!engine_->has_posted() && !engine_->work_comes_at_once()) engine_->sleep_until_work();
         engine_->do_posted();
         for (int i = 0; i < at_once && engine_->context.poll_one() != 0; ++i) engine_->do_posted();
+        engine_->do_all(engine_->last);
     }
     const timespec now{};
     while (sigtimedwait(&pipe_signal, nullptr, &now) == SIGPIPE) {
@@ -106,7 +127,8 @@ void event_loop::finish() {
     engine_->finishing = true;
     do {
         engine_->do_posted();
-    } while (engine_->context.poll() != 0 || !engine_->soon.empty());
+        engine_->do_all(engine_->last);
+    } while (engine_->context.poll() != 0 || engine_->has_posted());
     engine_->finishing = false;
     engine_->thread = std::thread::id();
 }
@@ -117,6 +139,11 @@ void event_loop::post(job work) {
         return;
     }
     asio::post(engine_->context, [work = std::move(work)]() mutable { work(); });
+}
+
+void event_loop::post_last(job work) {
+    if (!here()) return post(std::move(work));
+    engine_->last.push_back(std::move(work));
 }
 
 bool event_loop::here() const noexcept { return engine_->thread == std::this_thread::get_id(); }

@@ -28,6 +28,8 @@ public:
     void finish();
     /// From any thread, in order.
     void post(job work);
+    /// The same, from the loop's thread behind everything that is ready now: what it writes is written for all of it.
+    void post_last(job work);
     /// Whether the caller is inside run().
     [[nodiscard]] bool here() const noexcept;
 

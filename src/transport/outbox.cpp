@@ -13,10 +13,13 @@ bool is_cancelled(const cancel_token& token) noexcept {
 }
 
 /// Never waits and never raises SIGPIPE on a socket; a pipe or terminal is non-blocking by its own description.
-ssize_t write_some(int fd, const char* bytes, std::size_t size) noexcept {
-    const ssize_t sent = ::send(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0 || errno != ENOTSOCK) return sent;
-    return ::write(fd, bytes, size);
+ssize_t write_some(int fd, std::string_view bytes, bool& is_socket) noexcept {
+    if (is_socket) {
+        const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent >= 0 || errno != ENOTSOCK) return sent;
+        is_socket = false;
+    }
+    return ::write(fd, bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -75,8 +78,8 @@ void outbox::skip_cancelled() noexcept {
 }
 
 outbox::flushed outbox::flush(int fd) {
-    return flush_with([fd](std::string_view bytes, flushed& stopped) -> std::size_t {
-        const ssize_t wrote = write_some(fd, bytes.data(), bytes.size());
+    return flush_with([this, fd](std::string_view bytes, flushed& stopped) -> std::size_t {
+        const ssize_t wrote = write_some(fd, bytes, is_socket_);
         if (wrote >= 0) return static_cast<std::size_t>(wrote);
         if (errno != EINTR) stopped = errno == EAGAIN || errno == EWOULDBLOCK ? flushed::blocked : flushed::broken;
         return 0;

@@ -42,6 +42,7 @@ public:
         blocked,  ///< call again when the descriptor is writable
         broken,   ///< nobody is there to read it
     };
+    /// Always to the same.
     [[nodiscard]] flushed flush(int fd);
     /// With another way to write: how many of the bytes it took, or nothing and `blocked` or `broken`.
     template <class Write>
@@ -86,6 +87,7 @@ private:
     batch writing_;            // the loop's
     std::size_t written_ = 0;  // of writing_.bytes
     std::size_t next_owned_ = 0;
+    bool is_socket_ = true;  // as long as nothing else is known
     std::atomic<std::size_t> waiting_ = 0;
     std::atomic<std::uint64_t> lost_ = 0;
 };

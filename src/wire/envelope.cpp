@@ -51,6 +51,15 @@ struct fault_found {
     const char* message;
 };
 
+/// One for all readers of a thread: it is large, and of use only during a read. What a large message made it grow to
+/// is given back.
+ondemand::parser& shared_parser(std::size_t size) {
+    constexpr std::size_t kept_capacity = std::size_t{1} << 20U;
+    thread_local ondemand::parser parser;
+    if (parser.capacity() > kept_capacity && size <= kept_capacity) parser = ondemand::parser();
+    return parser;
+}
+
 }  // namespace
 
 class envelope_reader::parsing {
@@ -101,7 +110,6 @@ private:
     void refuse(const fault_found& found);
 
     envelope_limits limits_;
-    ondemand::parser parser_;
     ondemand::document* document_ = nullptr;
     std::string id_storage_;
 
@@ -118,7 +126,7 @@ private:
 };
 
 ondemand::document envelope_reader::parsing::open(std::string_view line) {
-    return parser_.iterate(line.data(), line.size(), line.size() + simdjson::SIMDJSON_PADDING);
+    return shared_parser(line.size()).iterate(line.data(), line.size(), line.size() + simdjson::SIMDJSON_PADDING);
 }
 
 const char* envelope_reader::parsing::location() { return document_->current_location(); }

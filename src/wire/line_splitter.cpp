@@ -32,6 +32,8 @@ void line_splitter::make_room(std::size_t capacity) {
 }
 
 std::span<char> line_splitter::room() {
+    if (full_ && capacity_ < busy_capacity) make_room(2 * capacity_);
+    full_ = false;
     if (begin_ == end_) {
         begin_ = scanned_ = end_ = 0;
         if (capacity_ > kept_capacity) make_room(usual_capacity);

@@ -54,6 +54,9 @@ std::size_t sequence_length(std::string_view text) noexcept {
     return 0;
 }
 
+/// In a JSON string, and alone.
+bool says_itself(char c) noexcept { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
+
 }  // namespace
 
 std::string json_quoted(std::string_view text) {
@@ -62,6 +65,7 @@ std::string json_quoted(std::string_view text) {
     std::string out;
     out.reserve(text.size() + 2);
     out += '"';
+    if (std::all_of(text.begin(), text.end(), says_itself)) return (out += text) += '"';
     while (!text.empty()) {
         const std::size_t length = sequence_length(text);
         const char c = text.front();

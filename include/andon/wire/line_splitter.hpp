@@ -20,7 +20,10 @@ public:
 
     /// Room to read into; what was put there is told by filled(). Lines handed out before are invalid then.
     [[nodiscard]] std::span<char> room();
-    void filled(std::size_t bytes) noexcept { end_ += bytes; }
+    void filled(std::size_t bytes) noexcept {
+        end_ += bytes;
+        full_ = end_ == capacity_;
+    }
 
     struct line {
         std::string_view text;
@@ -30,9 +33,10 @@ public:
     [[nodiscard]] std::optional<line> next() noexcept;
 
 private:
-    static constexpr std::size_t least_room = std::size_t{16} << 10U;
-    static constexpr std::size_t usual_capacity = std::size_t{64} << 10U;
-    static constexpr std::size_t kept_capacity = std::size_t{1} << 20U;  // what is larger goes when it is empty
+    static constexpr std::size_t least_room = std::size_t{4} << 10U;
+    static constexpr std::size_t usual_capacity = std::size_t{16} << 10U;
+    static constexpr std::size_t busy_capacity = std::size_t{64} << 10U;  // of one that is given more than that at once
+    static constexpr std::size_t kept_capacity = std::size_t{1} << 20U;   // what is larger goes when it is empty
 
     void make_room(std::size_t capacity);
 
@@ -42,6 +46,7 @@ private:
     std::size_t begin_ = 0;    // of what is not handed out yet
     std::size_t scanned_ = 0;  // up to here there is no newline
     std::size_t end_ = 0;
+    bool full_ = false;      // by the last read: there may have been more
     bool dropping_ = false;  // in a line that was too long
 };
 

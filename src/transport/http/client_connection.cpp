@@ -1,5 +1,6 @@
 #include "transport/http/client_connection.hpp"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -160,9 +161,11 @@ void client_connection::read() {
     constexpr int at_once = 16;  // a server that never stops writing must not hold up the others
     for (int i = 0; i < at_once; ++i) {
         if (!stream_) return;
-        const auto got = stream_->read(pool_->buffer_);
+        // Not one for all: who is told of an answer may let another client run out, which reads as well.
+        std::array<char, std::size_t{64} << 10U> bytes;
+        const auto got = stream_->read(bytes);
         switch (got.what) {
-            case byte_stream::status::ok: take({pool_->buffer_.data(), got.bytes}); break;
+            case byte_stream::status::ok: take({bytes.data(), got.bytes}); break;
             case byte_stream::status::would_block:
                 if (write_failed_) return ended(stream_->error(), false, true);
                 write();

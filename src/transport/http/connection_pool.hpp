@@ -72,7 +72,6 @@ private:
 
     event_loop* loop_;
     settings settings_;
-    std::array<char, 65'536> buffer_{};  // what is read goes through here
     std::array<lane, 4> lanes_;
     std::unordered_map<client_connection*, std::shared_ptr<client_connection>> connections_;
     std::vector<client_connection*> resting_;  // in the order of their use

@@ -72,6 +72,8 @@ private:
         failed = {};
         request.method = text(method);
         request.target = text(target);
+        constexpr std::size_t usual_headers = 12;
+        request.headers.reserve(usual_headers);
         request.chunks = version >= 11;
     }
     void on_response_impl(int, string_view, int, error_code& failed) override { failed = {}; }
