@@ -31,6 +31,7 @@ public:
     void on_amended(const relayed_call& call) override;
     void on_late_message(const std::string& server) override { of(server).late_dropped(); }
     void on_restart(const std::string& server) override { of(server).restarted(); }
+    void on_killed(const std::string& server, std::uint32_t processes) override { of(server).killed(processes); }
 
 private:
     [[nodiscard]] server_metrics& of(const std::string& server);
