@@ -37,7 +37,8 @@ std::chrono::milliseconds from_ticks(std::uint64_t ticks) {
 
 struct stat_line {
     pid_t parent = 0;
-    std::chrono::milliseconds processor_time{};
+    std::chrono::milliseconds own_time{};     // on processors
+    std::chrono::milliseconds reaped_time{};  // of children that it has waited for
     std::chrono::milliseconds started{};
 };
 
@@ -51,30 +52,46 @@ std::optional<stat_line> stat_of(pid_t pid) {
     std::uint64_t ignored = 0;
     fields >> state >> line.parent;
     for (int field = 5; field <= 13; ++field) fields >> ignored;
-    std::uint64_t spent = 0;
-    for (int field = 14; field <= 17; ++field) {
-        std::uint64_t ticks = 0;
-        fields >> ticks;
-        spent += ticks;
-    }
+    std::uint64_t user = 0;
+    std::uint64_t system = 0;
+    std::uint64_t reaped_user = 0;
+    std::uint64_t reaped_system = 0;
+    fields >> user >> system >> reaped_user >> reaped_system;
     for (int field = 18; field <= 21; ++field) fields >> ignored;
     std::uint64_t start = 0;
     fields >> start;
     if (!fields || state == 'Z') return std::nullopt;
-    line.processor_time = from_ticks(spent);
+    line.own_time = from_ticks(user + system);
+    line.reaped_time = from_ticks(reaped_user + reaped_system);
     line.started = from_ticks(start);
     return line;
 }
 
-void add_children(pid_t pid, std::vector<pid_t>& to) {
+/// Ticks are too coarse for a look every 50 ms.
+std::chrono::nanoseconds processor_time_of(pid_t pid, const stat_line& line) {
+    clockid_t clock{};
+    timespec spent{};
+    if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &spent) != 0) return line.own_time;
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+}
+
+/// Goes through its threads: whom they have started, and how long they have waited for a processor.
+std::chrono::nanoseconds add_children(pid_t pid, std::vector<pid_t>& to) {
+    std::chrono::nanoseconds queued{};
     const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(tasks.c_str()), ::closedir);
-    if (!directory) return;
+    if (!directory) return queued;
     while (const dirent* const entry = ::readdir(directory.get())) {
         if (entry->d_name[0] == '.') continue;
-        std::istringstream children(text_of(tasks + '/' + entry->d_name + "/children"));
+        const std::string task = tasks + '/' + entry->d_name;
+        std::istringstream children(text_of(task + "/children"));
         for (pid_t child = 0; children >> child && to.size() < most_processes;) to.push_back(child);
+        std::istringstream times(text_of(task + "/schedstat"));  // running, ready to run
+        std::int64_t running = 0;
+        std::int64_t ready = 0;
+        if (times >> running >> ready) queued += std::chrono::nanoseconds(ready);
     }
+    return queued;
 }
 
 }  // namespace
@@ -92,9 +109,9 @@ process_activity activity_below(pid_t guardian) {
         const pid_t pid = all[next];
         const auto line = stat_of(pid);
         if (!line) continue;
-        found.processor_time += line->processor_time;
+        found.processor_time += processor_time_of(pid, *line) + line->reaped_time;
         found.processes.push_back({pid, line->started});
-        add_children(pid, all);
+        found.queued += add_children(pid, all);
     }
     return found;
 }

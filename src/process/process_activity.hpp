@@ -13,9 +13,12 @@ struct process_activity {
         pid_t pid = 0;
         std::chrono::milliseconds started{};  ///< since the machine was started
     };
-    /// Of all of them since they began, in steps of a clock tick (10 ms as a rule); those that have ended and were
-    /// waited for count with their parent.
-    std::chrono::milliseconds processor_time{};
+    /// Of all of them since they began; those that have ended and were waited for count with their parent, in steps of
+    /// a clock tick (10 ms as a rule).
+    std::chrono::nanoseconds processor_time{};
+    /// For which their threads, as far as they live, were ready to run and had no processor: on a machine that is busy
+    /// with something else, the work of one that works on shows here and not above.
+    std::chrono::nanoseconds queued{};
     std::vector<process> processes;  ///< the command first, where it lives
 };
 

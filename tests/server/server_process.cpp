@@ -330,6 +330,16 @@ int server_process::times_logged(std::string_view text) {
     return count(log_, 0, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
+std::string server_process::log_line_with(const std::vector<std::string>& texts) {
+    catch_up();
+    const auto has_all = [&](const std::string& line) {
+        return std::all_of(texts.begin(), texts.end(),
+                           [&](const std::string& text) { return line.find(text) != std::string::npos; });
+    };
+    const auto found = std::find_if(log_.rbegin(), log_.rend(), has_all);
+    return found == log_.rend() ? std::string() : *found;
+}
+
 exit_status server_process::exit() {
     wait_until([&] { return exited_.has_value(); }, "the end of the process");
     return *exited_;

@@ -149,6 +149,8 @@ public:
     // What is known of the other side.
 
     [[nodiscard]] bool established() const noexcept { return state_ == state::legacy || state_ == state::modern; }
+    /// Its handshake.
+    [[nodiscard]] bool failed() const noexcept { return state_ == state::failed; }
     /// Agreed for the session: meaningful once it is established; a server takes it from each request.
     [[nodiscard]] revision speaks() const noexcept { return speaks_; }
     [[nodiscard]] const revision_policy& policy() const noexcept { return policy_of(speaks_); }

@@ -11,8 +11,18 @@ void call_desk::begun(const std::shared_ptr<relayed_call>& call) {
 }
 
 void call_desk::over(const relayed_call& call) {
-    const std::uint64_t number = call.number();
     told_->on_over(call);
+    forget(call);
+}
+
+void call_desk::over_again(const relayed_call& call) {
+    told_->on_amended(call);
+    forget(call);
+}
+
+/// Whoever waits for its end is told.
+void call_desk::forget(const relayed_call& call) {
+    const std::uint64_t number = call.number();
     const auto [first, last] = waiting_.equal_range(number);
     std::vector<std::function<void(const stopped_call&)>> tell;
     for (auto each = first; each != last; ++each) tell.push_back(std::move(each->second));

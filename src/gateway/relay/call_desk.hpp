@@ -23,11 +23,13 @@ public:
     virtual void on_ignored(const relayed_call& call) = 0;
     /// It is over, and whether it stopped is known.
     virtual void on_over(const relayed_call& call) = 0;
-    /// An answer came after it was taken for stopped: its entry is better than the one before.
+    /// It was heard of after it was taken for stopped: its entry is better than the one before.
     virtual void on_amended(const relayed_call& call) = 0;
     virtual void on_late_message(const std::string& server) = 0;
     virtual void on_restart(const std::string& server) = 0;
     virtual void on_session(const std::string& server, bool begins) = 0;
+    /// Processes, because they ignored a cancel.
+    virtual void on_killed(const std::string& server, std::uint32_t processes) = 0;
 
 protected:
     ~call_observer() = default;
@@ -45,11 +47,15 @@ public:
     void asked_to_stop(const relayed_call& call) { told_->on_asked_to_stop(call); }
     void ignored(const relayed_call& call) { told_->on_ignored(call); }
     void over(const relayed_call& call);
+    /// It was taken for stopped, and is not.
+    void resumed(const std::shared_ptr<relayed_call>& call) { calls_.emplace(call->number(), call); }
+    void over_again(const relayed_call& call);
     void amended(const relayed_call& call) { told_->on_amended(call); }
     void late_message(const std::string& server) { told_->on_late_message(server); }
     void restarted(const std::string& server) { told_->on_restart(server); }
     void session_began(const std::string& server) { told_->on_session(server, true); }
     void session_ended(const std::string& server) { told_->on_session(server, false); }
+    void killed(const std::string& server, std::uint32_t processes) { told_->on_killed(server, processes); }
 
     // Processes of servers, from their start until nothing is left of them.
 
@@ -73,6 +79,7 @@ public:
 
 private:
     [[nodiscard]] std::vector<std::shared_ptr<relayed_call>> sorted() const;
+    void forget(const relayed_call& call);
 
     call_observer* told_;
     std::uint64_t next_ = static_cast<std::uint64_t>(peer::first_id);

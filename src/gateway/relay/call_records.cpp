@@ -41,8 +41,9 @@ void call_records::on_asked_to_stop(const relayed_call& call) {
 
 void call_records::on_ignored(const relayed_call& call) {
     of(call.server()).ignored();
-    log_.cancel_ignored(call.view(), call.policy().on_ignored == ignored_policy::drop ? "its answer will be dropped"
-                                                                                      : "its process is killed");
+    log_.cancel_ignored(call.view(), call.stage() != call_stage::ignoring ? "its answer, which came late, is dropped"
+                                     : call.policy().on_ignored == ignored_policy::drop ? "its answer will be dropped"
+                                                                                        : "its process is killed");
 }
 
 void call_records::on_over(const relayed_call& call) {
@@ -55,14 +56,12 @@ void call_records::on_over(const relayed_call& call) {
         figures.stopped(*entry.time_to_stop);
         if (!entry.ignored) figures.noticed(*entry.time_to_stop);
     }
-    if (entry.killed != 0) figures.killed(entry.killed);
     if (call.asked_to_stop()) log_.cancel_over(entry);
     if (journal_) journal_->write(entry);
 }
 
 void call_records::on_amended(const relayed_call& call) {
     const journal_entry entry = call.entry();
-    if (entry.ignored) of(call.server()).ignored();
     log_.cancel_over(entry);
     if (journal_) journal_->write(entry);
 }

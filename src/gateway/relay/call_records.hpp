@@ -32,6 +32,7 @@ public:
     void on_late_message(const std::string& server) override { of(server).late_dropped(); }
     void on_restart(const std::string& server) override { of(server).restarted(); }
     void on_session(const std::string& server, bool begins) override;
+    void on_killed(const std::string& server, std::uint32_t processes) override { of(server).killed(processes); }
 
 private:
     [[nodiscard]] server_metrics& of(const std::string& server);

@@ -33,8 +33,8 @@ public:
     virtual void on_notification(const envelope& message) = 0;
     virtual void on_server_request(upstream& from, detail::incoming_request request, const envelope& message) = 0;
     virtual void on_server_notification(upstream& from, const envelope& message) = 0;
-    /// Before any call is sent there.
-    virtual void on_server_ready(upstream& which) = 0;
+    /// Before any call is sent there. `shared`: it is no process of one call.
+    virtual void on_server_ready(upstream& which, bool shared) = 0;
 };
 
 }  // namespace andon::gateway

@@ -1,5 +1,6 @@
 #include "gateway/relay/era_probe.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "andon/core/visible_text.hpp"
@@ -11,18 +12,20 @@ era_probe::~era_probe() {
 }
 
 void era_probe::ask(told then) {
-    if (known_) return then(known_);
+    if (known_) return then(known_, {});
     waiting_.push_back(std::move(then));
     if (asked_) return;
     peer_settings own{.implementation = {{"name", "andon"}, {"version", ANDON_VERSION}}};
-    own.handshake_timeout = server_->start_timeout;
+    own.probe_timeout = std::min(own.probe_timeout, server_->start_timeout / 2);
+    own.handshake_timeout = server_->start_timeout - own.probe_timeout;
     asked_ = std::make_shared<upstream>(around_, *desk_, *server_, std::move(own));
     try {
         asked_->start(*this, {});
     } catch (const std::exception& error) {
-        around_->log(log_level::error, server_->name + " cannot be started: " + visible_text(error.what(), 512));
+        const std::string why = visible_text(error.what(), 512);
+        around_->log(log_level::error, server_->name + " cannot be started: " + why);
         asked_.reset();
-        settle(std::nullopt);
+        settle(std::nullopt, why);
     }
 }
 
@@ -36,11 +39,11 @@ void era_probe::on_ready(upstream& which) {
 void era_probe::on_gone(upstream& /*which*/, const std::string& why) {
     around_->log(log_level::warning, server_->name + ": " + why);
     const auto asked = std::exchange(asked_, nullptr);
-    settle(std::nullopt);
+    settle(std::nullopt, why);
 }
 
-void era_probe::settle(std::optional<era> which) {
-    for (const auto& each : std::exchange(waiting_, {})) each(which);
+void era_probe::settle(std::optional<era> which, const std::string& why) {
+    for (const auto& each : std::exchange(waiting_, {})) each(which, why);
 }
 
 }  // namespace andon::gateway

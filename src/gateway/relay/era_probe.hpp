@@ -17,8 +17,8 @@ public:
         : around_(std::move(around)), desk_(&desk), server_(&server) {}
     ~era_probe();
 
-    /// Nothing: it could not be found out this time.
-    using told = std::function<void(std::optional<era>)>;
+    /// Nothing: it could not be found out this time, for that reason.
+    using told = std::function<void(std::optional<era>, const std::string& why)>;
     void ask(told then);
 
 private:
@@ -28,7 +28,7 @@ private:
     void on_server_notification(upstream& /*which*/, const envelope& /*message*/) override {}
     void on_ignored(upstream& /*which*/, relayed_call& /*call*/) override {}
     void on_gone(upstream& which, const std::string& why) override;
-    void settle(std::optional<era> which);
+    void settle(std::optional<era> which, const std::string& why = {});
 
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;

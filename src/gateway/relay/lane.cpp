@@ -31,7 +31,7 @@ std::shared_ptr<upstream> lane::make() { return std::make_shared<upstream>(aroun
 void lane::start() {
     auto made = make();
     shared_.push_back(made);
-    started_ = now();
+    shares_ = true;
     try {
         made->start(*this, memory_);
     } catch (...) {
@@ -43,7 +43,7 @@ void lane::start() {
 std::shared_ptr<upstream> lane::start_one(std::vector<std::shared_ptr<upstream>>& among) {
     auto made = make();
     among.push_back(made);
-    started_ = now();
+    shares_ = shares_ || &among == &shared_;
     try {
         made->start(*this, memory_);
         return made;
@@ -52,11 +52,18 @@ std::shared_ptr<upstream> lane::start_one(std::vector<std::shared_ptr<upstream>>
         last_failure_ = visible_text(error.what(), 512);
         around_->log(log_level::error, server_->name + " cannot be started: " + last_failure_);
         retry_later();
-        around_->loop.post([this, alive = std::weak_ptr(alive_), why = last_failure_] {
-            if (alive.lock()) give_up_waiting(why);
+        // Later: whoever needs it is about to wait for it.
+        around_->loop.post([this, alive = std::weak_ptr(alive_)] {
+            if (alive.lock()) start_failed();
         });
     }
     return nullptr;
+}
+
+/// Those that nothing else can take are told now: waiting for another try would tell them the same, later.
+void lane::start_failed() {
+    if (shared_.empty()) give_up(waiting_, last_failure_);
+    if (warm_.empty() && busy_.empty()) give_up(waiting_isolated_, last_failure_);
 }
 
 // Which process takes a call.
@@ -87,29 +94,71 @@ void lane::send(const std::shared_ptr<relayed_call>& call) {
     if (waiting_.size() >= most_waiting) {
         return call->fail(error_code::internal_error, "too many calls wait for the server to start", call_end::refused);
     }
-    if (waiting_.empty()) {
-        impatience_.set(now() + server_->start_timeout,
-                        [this] { give_up_waiting(last_failure_.empty() ? "it does not answer" : last_failure_); });
-    }
-    waiting_.push_back(call);
+    wait_in(waiting_, call);
 }
 
 void lane::send_waiting() {
     while (!waiting_.empty()) {
         const auto ready = best();
         if (!ready) return;
-        const auto call = std::move(waiting_.front());
+        const auto call = std::move(waiting_.front().call);
         waiting_.pop_front();
         call->send(ready);
     }
-    impatience_.clear();
+    if (waiting_isolated_.empty()) be_patient();
 }
 
-void lane::give_up_waiting(const std::string& why) {
-    auto all = std::exchange(waiting_, {});
-    for (auto& each : std::exchange(waiting_isolated_, {})) all.push_back(std::move(each));
-    for (const auto& each : all) {
+// Each waits for its own time, and no longer; the first of a queue is the one that came first.
+
+void lane::wait_in(std::deque<waiting_call>& queue, const std::shared_ptr<relayed_call>& call) {
+    queue.push_back({call, now()});
+    if (!patient_) be_patient();
+}
+
+void lane::be_patient() {
+    std::optional<time_point> first;
+    for (const auto* const queue : {&waiting_, &waiting_isolated_}) {
+        if (!queue->empty()) first = std::min(first.value_or(time_point::max()), queue->front().since);
+    }
+    patient_ = first.has_value();
+    if (!first) return impatience_.clear();
+    impatience_.set(*first + server_->start_timeout, [this] { lose_patience(); });
+}
+
+void lane::lose_patience() {
+    const time_point before = now() - server_->start_timeout;
+    std::vector<std::shared_ptr<relayed_call>> tired;
+    for (auto* const queue : {&waiting_, &waiting_isolated_}) {
+        while (!queue->empty() && queue->front().since <= before) {
+            tired.push_back(std::move(queue->front().call));
+            queue->pop_front();
+        }
+    }
+    be_patient();
+    const std::string why = last_failure_.empty() ? "it does not answer" : last_failure_;
+    for (const auto& each : tired) {
         each->fail(error_code::internal_error, server_->name + " could not be started: " + why, call_end::refused);
+    }
+}
+
+void lane::give_up(std::deque<waiting_call>& queue, const std::string& why) {
+    for (const auto& each : std::exchange(queue, {})) {
+        each.call->fail(error_code::internal_error, server_->name + " could not be started: " + why, call_end::refused);
+    }
+}
+
+void lane::give_up_start(const std::string& why) {
+    const auto all = shared_;
+    for (const auto& each : all) each->give_up(why);
+}
+
+template <class Do>
+void lane::each_isolated_ready(Do what) const {
+    for (const auto& each : warm_) {
+        if (each->where() == upstream::state::ready) what(*each);
+    }
+    for (const auto& [key, each] : busy_) {
+        if (each->where() == upstream::state::ready) what(*each);
     }
 }
 
@@ -117,6 +166,11 @@ void lane::notify(std::string_view line) {
     for (const auto& each : shared_) {
         if (each->where() == upstream::state::ready) each->talk().send(line);
     }
+    each_isolated_ready([&](upstream& each) { each.talk().send(line); });
+}
+
+void lane::tell_isolated(std::string_view method, std::string_view raw_params) {
+    each_isolated_ready([&](upstream& each) { each.ask(std::string(method), std::string(raw_params), {}); });
 }
 
 // A process for each call.
@@ -125,17 +179,13 @@ void lane::send_isolated(const std::shared_ptr<relayed_call>& call) {
     if (waiting_isolated_.size() >= most_waiting) {
         return call->fail(error_code::internal_error, "too many calls wait for a process", call_end::refused);
     }
-    if (waiting_isolated_.empty()) {
-        impatience_.set(now() + server_->start_timeout,
-                        [this] { give_up_waiting(last_failure_.empty() ? "it does not answer" : last_failure_); });
-    }
-    waiting_isolated_.push_back(call);
+    wait_in(waiting_isolated_, call);
     serve_isolated();
 }
 
 void lane::serve_isolated() {
     while (!waiting_isolated_.empty()) {
-        if (waiting_isolated_.front()->is_over_for_host()) {
+        if (waiting_isolated_.front().call->is_over_for_host()) {
             waiting_isolated_.pop_front();
             continue;
         }
@@ -145,14 +195,14 @@ void lane::serve_isolated() {
         const auto its = *ready;
         warm_.erase(ready);
         busy_.emplace(its.get(), its);
-        const auto call = std::move(waiting_isolated_.front());
+        const auto call = std::move(waiting_isolated_.front().call);
         waiting_isolated_.pop_front();
         call->when_over([this, its, alive = std::weak_ptr(alive_)](const relayed_call& over) {
             if (alive.lock()) isolated_over(its, over);
         });
         call->send(its);
     }
-    if (waiting_isolated_.empty() && waiting_.empty()) impatience_.clear();
+    if (waiting_isolated_.empty() && waiting_.empty()) be_patient();
     keep_warm();
 }
 
@@ -179,7 +229,7 @@ void lane::isolated_over(const std::shared_ptr<upstream>& its, const relayed_cal
 
 void lane::on_ready(upstream& which) {
     last_failure_.clear();
-    told_->on_server_ready(which);
+    told_->on_server_ready(which, std::ranges::any_of(shared_, [&](const auto& each) { return each.get() == &which; }));
     send_waiting();
     if (!waiting_isolated_.empty()) serve_isolated();
 }
@@ -201,22 +251,26 @@ void lane::on_ignored(upstream& which, relayed_call& call) {
 void lane::on_gone(upstream& which, const std::string& why) {
     const auto is_it = [&](const auto& each) { return each.get() == &which; };
     const bool shared = std::erase_if(shared_, is_it) != 0;
+    const bool had_call = busy_.erase(&which) != 0;
     std::erase_if(warm_, is_it);
-    busy_.erase(&which);
     if (closed_) return;
     ++restarts_;
     last_failure_ = why;
     around_->log(log_level::warning, server_->name + ": " + why);
-    if (which.was_killed() || now() - started_ > proven_after) pause_ = {};
+    if (which.was_killed() || now() - which.started() > proven_after) pause_ = {};
     desk_->restarted(server_->name);
-    if (!shared || !shared_.empty()) return;
-    if (which.was_killed()) {
-        around_->loop.post([this, alive = std::weak_ptr(alive_)] {
-            if (alive.lock() && !closed_ && shared_.empty() && !retrying_) start_one(shared_);
-        });
-        return;
-    }
-    retry_later();
+    // A process that was killed is no sign that the next one fails. Nor is one that died with the call that it had to
+    // itself: there are no more of those than calls.
+    if (!which.was_killed() && (shared || !had_call)) return retry_later();
+    around_->loop.post([this, alive = std::weak_ptr(alive_)] {
+        if (alive.lock() && !retrying_) replace_lost();
+    });
+}
+
+/// What is wanted and not there.
+void lane::replace_lost() {
+    if (shares_ && shared_.empty()) start_one(shared_);
+    if (!waiting_isolated_.empty() || server_->policy.any_isolated()) serve_isolated();
 }
 
 void lane::retry_later() {
@@ -225,8 +279,7 @@ void lane::retry_later() {
     pause_ = pause_ == duration() ? server_->restart_first : std::min(pause_ * 2, server_->restart_most);
     retry_.set(now() + pause_, [this] {
         retrying_ = false;
-        if (shared_.empty()) start_one(shared_);
-        if (!waiting_isolated_.empty()) serve_isolated();
+        replace_lost();
     });
 }
 
@@ -235,7 +288,8 @@ void lane::close() {
     alive_.reset();
     retry_.clear();
     impatience_.clear();
-    give_up_waiting("the host is gone");
+    give_up(waiting_, "the host is gone");
+    give_up(waiting_isolated_, "the host is gone");
     for (const auto& each : std::exchange(shared_, {})) each->let_go();
     for (const auto& each : std::exchange(warm_, {})) each->let_go();
     for (const auto& [key, each] : std::exchange(busy_, {})) each->let_go();
@@ -243,7 +297,13 @@ void lane::close() {
 
 // What was agreed on.
 
+void lane::remember_log_level(std::string_view raw_params) {
+    memory_.raw_log_level = raw_params;
+    tell_isolated("logging/setLevel", raw_params);
+}
+
 void lane::remember_subscription(std::string_view raw_params, bool wanted) {
+    tell_isolated(wanted ? "resources/subscribe" : "resources/unsubscribe", raw_params);
     std::erase(memory_.subscribed, raw_params);
     if (wanted && memory_.subscribed.size() < most_subscriptions) memory_.subscribed.emplace_back(raw_params);
 }

@@ -33,8 +33,8 @@ public:
         host& operator=(const host&) = delete;
         virtual void on_server_request(upstream& from, detail::incoming_request request, const envelope& message) = 0;
         virtual void on_server_notification(upstream& from, const envelope& message) = 0;
-        /// Before any call is sent there.
-        virtual void on_server_ready(upstream& which) = 0;
+        /// Before any call is sent there. `shared`: it is no process of one call.
+        virtual void on_server_ready(upstream& which, bool shared) = 0;
 
     protected:
         ~host() = default;
@@ -54,8 +54,10 @@ public:
     void send(const std::shared_ptr<relayed_call>& call);
     /// From now on no more than one process has them, apart from those that are isolated.
     void use_one_process() noexcept { how_.processes = 1; }
-    /// To every process that shares the session; lost where there is none.
+    /// To every process; lost where there is none.
     void notify(std::string_view line);
+    /// What is being started does not come to it.
+    void give_up_start(const std::string& why);
     /// Nobody needs it any more.
     void close();
 
@@ -64,7 +66,7 @@ public:
     void remember_initialize(std::string_view raw_params) { memory_.raw_initialize = raw_params; }
     void forget_initialize() { memory_.raw_initialize.clear(); }
     void remember_initialized() { memory_.initialized = true; }
-    void remember_log_level(std::string_view raw_params) { memory_.raw_log_level = raw_params; }
+    void remember_log_level(std::string_view raw_params);
     void remember_subscription(std::string_view raw_params, bool wanted);
     /// The revision that host and server agreed on.
     void agreed(revision which);
@@ -88,13 +90,26 @@ private:
     /// Null: it failed, and is tried again later.
     std::shared_ptr<upstream> start_one(std::vector<std::shared_ptr<upstream>>& among);
     [[nodiscard]] std::shared_ptr<upstream> best() const;
+    /// What all others are told as well; the shared ones were told by the host itself.
+    void tell_isolated(std::string_view method, std::string_view raw_params);
+    template <class Do>
+    void each_isolated_ready(Do what) const;
+    struct waiting_call {
+        std::shared_ptr<relayed_call> call;
+        time_point since;
+    };
+    void wait_in(std::deque<waiting_call>& queue, const std::shared_ptr<relayed_call>& call);
+    void be_patient();
     void send_waiting();
     void send_isolated(const std::shared_ptr<relayed_call>& call);
     void serve_isolated();
     void isolated_over(const std::shared_ptr<upstream>& its, const relayed_call& call);
     void keep_warm();
     void retry_later();
-    void give_up_waiting(const std::string& why);
+    void replace_lost();
+    void start_failed();
+    void give_up(std::deque<waiting_call>& queue, const std::string& why);
+    void lose_patience();
 
     static constexpr std::size_t most_waiting = 65'536;
     static constexpr std::size_t most_isolated = 256;
@@ -109,15 +124,16 @@ private:
     std::vector<std::shared_ptr<upstream>> shared_;
     std::vector<std::shared_ptr<upstream>> warm_;                          // started, and without a call
     std::unordered_map<const upstream*, std::shared_ptr<upstream>> busy_;  // each with one call
-    std::deque<std::shared_ptr<relayed_call>> waiting_;
-    std::deque<std::shared_ptr<relayed_call>> waiting_isolated_;
+    std::deque<waiting_call> waiting_;
+    std::deque<waiting_call> waiting_isolated_;
     detail::event_loop::timer retry_;
     detail::event_loop::timer impatience_;
     duration pause_{};
-    time_point started_{};
+    bool shares_ = false;  // a shared process is wanted, whether or not there is one
     std::uint32_t restarts_ = 0;
     std::string last_failure_;
     bool retrying_ = false;
+    bool patient_ = false;  // somebody waits, and its time is on the clock
     bool closed_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that is posted
 };

@@ -32,28 +32,25 @@ std::string discover_params(std::string_view raw_initialize) {
 legacy_host::~legacy_host() = default;
 
 bool legacy_host::shake_hands(const std::shared_ptr<legacy_host>& self, relayed_call& initialize,
-                              std::string raw_refused, std::function<void()> failed) {
+                              std::string raw_refused) {
     const auto server = initialize.via();
     if (!server || server->where() != upstream::state::ready) return false;
     self->server_ = server;
     const std::string asked = initialize.raw_params();
     initialize.rewrite("server/discover", discover_params(asked));
-    initialize.filter(
-        [self, asked, raw_refused = std::move(raw_refused), failed = std::move(failed)](const envelope& answer) {
-            if (answer.kind != message_kind::result) {
-                failed();
-                return std::optional(rewritten_answer{.raw_error = raw_refused, .code = code_in(raw_refused)});
-            }
-            auto begun = legacy_to_modern::begin(asked, answer.raw_result);
-            if (const auto* why = std::get_if<refusal>(&begun)) {
-                failed();
-                return std::optional(rewritten_answer{.raw_error = raw_error_of(*why), .code = why->code});
-            }
-            self->words_.emplace(std::get<legacy_to_modern>(std::move(begun)));
-            self->with_.host->adopt(self->words_->client_speaks());
-            self->with_.way.agreed(newest_modern);
-            return std::optional(rewritten_answer{.raw_result = self->words_->initialize_result()});
-        });
+    initialize.filter([self, asked, raw_refused = std::move(raw_refused)](const envelope& answer) {
+        if (answer.kind != message_kind::result) {
+            return std::optional(rewritten_answer{.raw_error = raw_refused, .code = code_in(raw_refused)});
+        }
+        auto begun = legacy_to_modern::begin(asked, answer.raw_result);
+        if (const auto* why = std::get_if<refusal>(&begun)) {
+            return std::optional(rewritten_answer{.raw_error = raw_error_of(*why), .code = why->code});
+        }
+        self->words_.emplace(std::get<legacy_to_modern>(std::move(begun)));
+        self->with_.host->adopt(self->words_->client_speaks());
+        self->with_.way.agreed(newest_modern);
+        return std::optional(rewritten_answer{.raw_result = self->words_->initialize_result()});
+    });
     initialize.send(server);
     return true;
 }
@@ -104,7 +101,9 @@ void legacy_host::on_notification(const envelope& message) {
     }
 }
 
-void legacy_host::on_server_ready(upstream& which) { server_ = which.weak_from_this(); }
+void legacy_host::on_server_ready(upstream& which, bool shared) {
+    if (shared) server_ = which.weak_from_this();
+}
 
 // What the host is to hear of.
 

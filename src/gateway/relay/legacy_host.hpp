@@ -21,16 +21,16 @@ public:
     ~legacy_host() override;
 
     /// Whether what the server answered to it shows that it is a modern one is known only by asking: the call is sent
-    /// again as server/discover. `raw_refused`: what the host gets if that fails too, and `failed` is called.
-    static bool shake_hands(const std::shared_ptr<legacy_host>& self, relayed_call& initialize, std::string raw_refused,
-                            std::function<void()> failed);
+    /// again as server/discover. `raw_refused`: what the host gets if that fails too.
+    static bool shake_hands(const std::shared_ptr<legacy_host>& self, relayed_call& initialize,
+                            std::string raw_refused);
 
     void on_request(const std::shared_ptr<relayed_call>& call) override;
     void on_notification(const envelope& message) override;
     void on_server_request(upstream& /*from*/, detail::incoming_request /*request*/,
                            const envelope& /*message*/) override {}
     void on_server_notification(upstream& from, const envelope& message) override;
-    void on_server_ready(upstream& which) override;
+    void on_server_ready(upstream& which, bool shared) override;
 
 private:
     void carry_out(listen_step step, const std::shared_ptr<relayed_call>& asked);

@@ -36,14 +36,17 @@ void modern_host::on_request(const std::shared_ptr<relayed_call>& call) {
     with_.way.send(call);
 }
 
-void modern_host::on_server_ready(upstream& which) {
-    server_ = which.weak_from_this();
-    if (words_) {
-        words_->server_restarted();
-        return carry_out(words_->subscriptions().begin_again());
+void modern_host::on_server_ready(upstream& which, bool shared) {
+    const bool known = words_.has_value();
+    if (!known) {
+        auto begun = modern_to_legacy::begin(which.raw_initialize_result());
+        if (auto* words = std::get_if<modern_to_legacy>(&begun)) words_.emplace(std::move(*words));
     }
-    auto begun = modern_to_legacy::begin(which.raw_initialize_result());
-    if (auto* words = std::get_if<modern_to_legacy>(&begun)) words_.emplace(std::move(*words));
+    if (!shared) return;
+    server_ = which.weak_from_this();
+    if (!known) return;
+    words_->server_restarted();
+    carry_out(words_->subscriptions().begin_again());
 }
 
 bool modern_host::translate(relayed_call& call, upstream& to) {

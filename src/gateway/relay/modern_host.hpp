@@ -20,7 +20,7 @@ public:
     void on_notification(const envelope& /*message*/) override {}
     void on_server_request(upstream& from, detail::incoming_request request, const envelope& message) override;
     void on_server_notification(upstream& from, const envelope& message) override;
-    void on_server_ready(upstream& which) override;
+    void on_server_ready(upstream& which, bool shared) override;
 
 private:
     /// In the moment before it is sent. False: it was dealt with here.

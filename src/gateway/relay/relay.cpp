@@ -29,14 +29,19 @@ relay::~relay() = default;
 
 peer_settings relay::host_settings() const {
     const server_policy* const policy = &server_->policy;
+    const duration patience = server_->start_timeout;
     return {.role = peer_role::server,
             .stateless = how_.stateless,
             .relays = true,
-            .options_for = [policy](const envelope& message) {
+            .options_for = [policy, patience](const envelope& message) {
                 begin_options options;
-                // DIR-4: whatever the host says, its handshake goes on.
-                options.peer_may_cancel = message.method != "initialize";
-                if (message.method == "subscriptions/listen" || !options.peer_may_cancel) return options;
+                if (message.method == "initialize") {
+                    // DIR-4: whatever the host says, its handshake goes on.
+                    options.peer_may_cancel = false;
+                    options.limits = {.maximum = patience};
+                    return options;
+                }
+                if (message.method == "subscriptions/listen") return options;
                 const call_policy& limits = message.method == "tools/call" && !policy->tools.empty()
                                                 ? policy->of(string_from_json(message.raw_name).value_or(""))
                                                 : policy->usual;
@@ -68,21 +73,15 @@ dialect_surroundings relay::surroundings() {
 // Which dialect.
 
 bool relay::speak_modern_to_server(relayed_call& initialize, const envelope& refused) {
-    if (!how_.ask_era) {
-        if (how_.on_refused) around_->loop.post(how_.on_refused);
-        return false;
-    }
+    if (!how_.ask_era) return false;
     const auto translates = std::make_shared<legacy_host>(surroundings());
-    const auto failed = [loop = &around_->loop, told = how_.on_refused] {
-        if (told) loop->post(told);
-    };
-    if (!legacy_host::shake_hands(translates, initialize, std::string(refused.raw_error), failed)) return false;
+    if (!legacy_host::shake_hands(translates, initialize, std::string(refused.raw_error))) return false;
     // We are inside the other one.
     around_->loop.post([self = shared_from_this(), old = std::exchange(dialect_, translates)] {});
     return true;
 }
 
-void relay::learnt_era(std::optional<era> which) {
+void relay::learnt_era(std::optional<era> which, const std::string& why) {
     asking_ = false;
     const auto waiting = std::exchange(undecided_, {});
     if (which && *which == era::legacy) {
@@ -95,8 +94,7 @@ void relay::learnt_era(std::optional<era> which) {
         if (dialect_) {
             dialect_->on_request(call);
         } else {
-            call->fail(error_code::internal_error, server_->name + " could not be started, or does not answer",
-                       call_end::refused);
+            call->fail(error_code::internal_error, server_->name + " could not be started: " + why, call_end::refused);
         }
     }
 }
@@ -112,13 +110,28 @@ void relay::on_request(detail::incoming_request request, const envelope& message
         how_.stateless ? std::make_shared<call_origin>(call_origin{server_->name, visible_text(request.counts_for, 64)})
                        : origin_;
     const auto call = std::make_shared<relayed_call>(*desk_, host_, std::move(request), message, origin, policy);
+    if (call->method() == "initialize") {
+        call->when_answered([weak = weak_from_this(), loop = &around_->loop](const relayed_call& which) {
+            // Later: how it ended is about to be known.
+            loop->post([weak, initialize = which.shared_from_this()] {
+                if (const auto self = weak.lock()) self->handshake_over(*initialize);
+            });
+        });
+    }
     call->begin();
     if (dialect_) return dialect_->on_request(call);
     undecided_.push_back(call);
     if (std::exchange(asking_, true)) return;
-    how_.ask_era([weak = weak_from_this()](std::optional<era> which) {
-        if (const auto self = weak.lock()) self->learnt_era(which);
+    how_.ask_era([weak = weak_from_this()](std::optional<era> which, const std::string& why) {
+        if (const auto self = weak.lock()) self->learnt_era(which, why);
     });
+}
+
+void relay::handshake_over(const relayed_call& initialize) {
+    shaken_ = shaken_ || initialize.end() == call_end::completed;
+    if (shaken_) return;
+    if (initialize.end() == call_end::timed_out) lane_.give_up_start("the server did not answer initialize");
+    if (how_.on_refused) how_.on_refused();
 }
 
 void relay::on_notification(const envelope& message) {
@@ -135,8 +148,8 @@ void relay::on_server_notification(upstream& from, const envelope& message) {
     if (dialect_) dialect_->on_server_notification(from, message);
 }
 
-void relay::on_server_ready(upstream& which) {
-    if (dialect_) dialect_->on_server_ready(which);
+void relay::on_server_ready(upstream& which, bool shared) {
+    if (dialect_) dialect_->on_server_ready(which, shared);
 }
 
 }  // namespace andon::gateway

@@ -33,10 +33,10 @@ public:
     struct settings {
         std::string session;                 ///< for people
         std::function<void()> on_end{};      ///< the host is gone
-        std::function<void()> on_refused{};  ///< the server refused initialize
+        std::function<void()> on_refused{};  ///< there was no handshake: initialize failed
         bool stateless = false;              ///< the host is many: each request has a scope of its own
         /// Asked before the first modern request which era the server speaks; empty: nothing is translated.
-        std::function<void(std::function<void(std::optional<era>)>)> ask_era{};
+        std::function<void(std::function<void(std::optional<era>, const std::string&)>)> ask_era{};
     };
 
     relay(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,
@@ -58,12 +58,13 @@ private:
     void on_ended(std::string_view why) override;
     void on_server_request(upstream& from, detail::incoming_request request, const envelope& message) override;
     void on_server_notification(upstream& from, const envelope& message) override;
-    void on_server_ready(upstream& which) override;
+    void on_server_ready(upstream& which, bool shared) override;
 
     [[nodiscard]] peer_settings host_settings() const;
     [[nodiscard]] dialect_surroundings surroundings();
     [[nodiscard]] bool speak_modern_to_server(relayed_call& initialize, const envelope& refused);
-    void learnt_era(std::optional<era> which);
+    void learnt_era(std::optional<era> which, const std::string& why);
+    void handshake_over(const relayed_call& initialize);
 
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;
@@ -75,6 +76,7 @@ private:
     std::shared_ptr<dialect> dialect_;                      // null: it is not known yet which
     std::vector<std::shared_ptr<relayed_call>> undecided_;  // until it is
     bool asking_ = false;
+    bool shaken_ = false;  // hands, once
 };
 
 }  // namespace andon::gateway

@@ -1,6 +1,7 @@
 #include "gateway/relay/relayed_call.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
@@ -132,6 +133,7 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
     to->began(*this);
     const auto sent =
         to->talk().pass_on({.method = method_,
+                            .cancellable = method_ != "initialize",  // DIR-4
                             .at_once = true,
                             .raw = shared_from_this(),
                             // That of a handshake may be needed again.
@@ -146,7 +148,9 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
 void relayed_call::tell_host(std::string_view line) { host_->send(in_.to, line, &token_); }
 
 void relayed_call::on_progress(const envelope& message) {
-    if (policy_.progress_restarts_timeout) in_.request.progress(now());
+    const time_point at = now();
+    if (policy_.progress_restarts_timeout) in_.request.progress(at);
+    cadence_ = at - std::max(std::exchange(progressed_, at), sent_);
     raw_progress_ = message.raw_params;
     if (raw_token_.empty() || message.raw_progress_token.empty()) return;
     tell_host(on_one_line(whole_notification_message(
@@ -155,6 +159,7 @@ void relayed_call::on_progress(const envelope& message) {
 
 void relayed_call::over_for_host() {
     over_for_host_ = true;
+    ended_at_ = std::chrono::system_clock::now();
     callback_.reset();
     if (via_) via_->ended(*this);
     if (const auto told = std::exchange(when_answered_, {})) told(*this);
@@ -208,6 +213,8 @@ void relayed_call::on_ended(const envelope& message) {
 void relayed_call::on_given_up(const call_outcome& outcome) {
     if (over_for_host_) return;
     if (token_.cancelled()) return host_gave_up();
+    // It knows how it ended, or will in a moment, and tells us.
+    if (via_ && via_->where() == upstream::state::gone) return;
     fail(error_code::internal_error, outcome.message, call_end::crashed);
 }
 
@@ -252,11 +259,16 @@ void relayed_call::host_gave_up() {
         host_->answer_last(in_.to, result_message(raw_id_, with_subscription({}, raw_id_)));
     } else if (end_ == call_end::timed_out || end_ == call_end::stopped) {
         // The host still waits, and did not ask for this.
-        const std::string words = end_ == call_end::timed_out
-                                      ? "stopped by andon: it took longer than its time limit"
-                                      : "stopped by an operator" + (why.empty() ? "" : ": " + why);
+        const bool handshake = method_ == "initialize";
+        const std::string words = end_ == call_end::stopped ? "stopped by an operator" + (why.empty() ? "" : ": " + why)
+                                  : handshake ? "the server did not answer initialize within its start_timeout"
+                                              : "stopped by andon: it took longer than its time limit";
         error_code_ = end_ == call_end::timed_out ? timed_out_code : error_code::request_cancelled;
-        host_->answer_last(in_.to, error_message(raw_id_, error_code_, words));
+        if (handshake) {
+            answer_error(error_message(raw_id_, error_code_, words), error_code_);
+        } else {
+            host_->answer_last(in_.to, error_message(raw_id_, error_code_, words));
+        }
     } else if (in_.to.batch) {
         host_->answer(in_.to, {});
     } else if (in_.to.reply) {
@@ -274,7 +286,7 @@ void relayed_call::late_answer() {
     ++late_;
     desk_->late_message(origin_->server);
     const time_point when = now();
-    if (when - asked_ > policy_.grace) ignored_ = true;
+    if (when - asked_ > policy_.grace) count_as_ignored();
     if (stage_ != call_stage::stopped) return stopped(stop_evidence::answered_late, when);
     if (evidence_ == stop_evidence::answered_late) return;
     evidence_ = stop_evidence::answered_late;
@@ -282,11 +294,27 @@ void relayed_call::late_answer() {
     desk_->amended(*this);
 }
 
+void relayed_call::late_message() {
+    ++late_;
+    desk_->late_message(origin_->server);
+}
+
 void relayed_call::ignores() {
     if (stage_ != call_stage::asked_to_stop) return;
     stage_ = call_stage::ignoring;
-    ignored_ = true;
+    count_as_ignored();
+}
+
+void relayed_call::count_as_ignored() {
+    if (std::exchange(ignored_, true)) return;
     desk_->ignored(*this);
+}
+
+void relayed_call::goes_on() {
+    stage_ = call_stage::asked_to_stop;
+    evidence_ = stop_evidence::none;
+    stopped_at_.reset();
+    desk_->resumed(shared_from_this());
 }
 
 void relayed_call::stopped(stop_evidence how, time_point when, std::uint32_t killed) {
@@ -301,10 +329,13 @@ void relayed_call::stopped(stop_evidence how, time_point when, std::uint32_t kil
 void relayed_call::leave() {
     const auto self = shared_from_this();
     if (stage_ == call_stage::running) stage_ = call_stage::over;
-    ended_at_ = std::chrono::system_clock::now();
     via_.reset();
     filter_ = {};
-    desk_->over(*this);
+    if (std::exchange(left_, true)) {
+        desk_->over_again(*this);
+    } else {
+        desk_->over(*this);
+    }
     if (const auto told = std::exchange(when_over_, {})) told(*this);
 }
 

@@ -105,8 +105,14 @@ public:
 
     [[nodiscard]] time_point asked() const noexcept { return asked_; }
     void late_answer();
-    void late_message() noexcept { ++late_; }
+    void late_message();
     void ignores();
+    /// It was taken for stopped, and was heard of again.
+    void goes_on();
+    /// Between its progress notifications, as long as they were wanted; zero: there were none.
+    [[nodiscard]] duration cadence() const noexcept { return cadence_; }
+    /// It is gone with it, and these words say how.
+    void server_gone(std::string_view why) { fail(error_code::internal_error, why, call_end::crashed); }
     void stopped(stop_evidence how, time_point when, std::uint32_t killed = 0);
 
 private:
@@ -125,6 +131,7 @@ private:
     void answer_error(std::string_view line, int code);
     void over_for_host();
     void host_gave_up();
+    void count_as_ignored();
     void leave();
 
     call_desk* desk_;
@@ -150,6 +157,8 @@ private:
     std::function<bool(relayed_call&, const envelope&)> first_answer_;
     std::string operator_name_;
     time_point sent_{};
+    time_point progressed_{};
+    duration cadence_{};
     std::chrono::system_clock::time_point started_at_;
     std::chrono::system_clock::time_point ended_at_{};
     time_point asked_{};
@@ -163,6 +172,7 @@ private:
     bool ignored_ = false;
     bool over_for_host_ = false;
     bool answered_late_ = false;
+    bool left_ = false;
     std::optional<cancel_callback<on_host_cancel>> callback_;  // last: goes first
 };
 

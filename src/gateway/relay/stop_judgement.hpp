@@ -1,6 +1,7 @@
 // Whether work that was asked to stop has stopped, judged by what can be seen of it from outside.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,10 @@ struct sighting {
     /// process of ours, only the wire tells.
     bool alone = false;
     bool process = false;
-    duration busy{};           ///< processor time since the last look
+    /// Another call that was asked to stop was seen at work there: what the process does may be done for that one.
+    bool another_works = false;
+    duration span{};           ///< since the last look
+    duration busy{};           ///< processor time that was used, or waited for, since then
     std::size_t children = 0;  ///< processes that began during the call and still live
 };
 
@@ -27,33 +31,48 @@ struct sighting {
 ///   - an answer that comes late, after which nothing is left to be judged. That can be long after we took the silence
 ///     for an end: then the judgement is corrected, by whoever hears the answer.
 ///
-/// So "quiet" is what was seen on two looks in a row, and "ignoring" is everything else once the grace time is over.
+/// So "quiet" is what was seen on two looks in a row, for longer than the pauses between its progress were; "ignoring"
+/// is what was seen or heard at work once the grace time is over. One that was seen at work stays that until it is seen
+/// quiet: what is in flight beside it meanwhile tells nothing of it.
 class stop_judgement {
 public:
     enum class verdict : std::uint8_t { wait, quiet, ignoring, unseen };
 
-    stop_judgement(time_point asked, duration grace) noexcept : asked_(asked), grace_(grace) {}
+    /// `cadence`: the time between its progress notifications, before it was asked; zero: it sent none.
+    stop_judgement(time_point asked, duration grace, duration cadence = {}) noexcept
+        : asked_(asked), grace_(grace), cadence_(cadence) {}
+
+    /// Progress that was on its way when the cancel was sent comes within this time.
+    static constexpr auto still_on_its_way = std::chrono::milliseconds(100);
 
     void heard_progress(time_point now) noexcept { heard_ = now; }
     [[nodiscard]] verdict look(const sighting& seen) noexcept;
+    /// By what its process did, behind the grace time.
+    [[nodiscard]] bool seen_at_work() const noexcept { return seen_at_work_; }
     /// Since when, once it is.
     [[nodiscard]] time_point quiet_since() const noexcept { return quiet_since_; }
 
 private:
     /// A little processor time is a garbage collector's, or the reading of the cancel itself.
-    static constexpr auto negligible = std::chrono::milliseconds(10);
-    /// Progress that was on its way when the cancel was sent.
-    static constexpr auto still_on_its_way = std::chrono::milliseconds(100);
-
+    [[nodiscard]] static constexpr duration negligible(duration span) noexcept {
+        return std::max<duration>(std::chrono::milliseconds(2), span / 20);
+    }
     [[nodiscard]] bool heard_lately(time_point now, duration span) const noexcept {
         return heard_ && now - *heard_ < span;
     }
+    /// By its progress, which was sent after it had read the cancel.
+    [[nodiscard]] bool goes_on(time_point now, duration span) const noexcept {
+        return heard_lately(now, span) && *heard_ - asked_ >= still_on_its_way;
+    }
+    [[nodiscard]] bool silent_for_long(time_point now) const noexcept;
 
     time_point asked_;
     duration grace_;
+    duration cadence_;
     std::optional<time_point> heard_;
     time_point quiet_since_{};
     int quiet_looks_ = 0;
+    bool seen_at_work_ = false;
 };
 
 }  // namespace andon::gateway

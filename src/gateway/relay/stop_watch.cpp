@@ -25,12 +25,13 @@ void stop_watch::note_present() {
 
 void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
     const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now() - call->sent());
-    waiting_.insert_or_assign(call->wire_id(), watched{.call = call,
-                                                       .judgement = stop_judgement(call->asked(), call->policy().grace),
-                                                       .begun = detail::time_since_boot() - age});
+    waiting_.insert_or_assign(call->wire_id(),
+                              watched{.call = call,
+                                      .judgement = stop_judgement(call->asked(), call->policy().grace, call->cadence()),
+                                      .begun = detail::time_since_boot() - age});
     if (looking_) return;
     looking_ = true;
-    if (around_.guardian != 0) spent_ = detail::activity_below(around_.guardian).processor_time;
+    if (around_.guardian != 0) static_cast<void>(see(detail::activity_below(around_.guardian), now()));
     look_later(first_look);
 }
 
@@ -38,32 +39,40 @@ void stop_watch::look_later(duration in) {
     timer_.set(now() + in, [this] { look(); });
 }
 
-sighting stop_watch::see(const watched& of, const detail::process_activity& activity, duration busy,
-                         time_point at) const {
-    // A clock tick earlier: the times in /proc are cut off to ticks.
-    constexpr auto tick = std::chrono::milliseconds(10);
+sighting stop_watch::see(const detail::process_activity& activity, time_point at) {
+    // Threads and processes that have ended since take their times with them.
+    const auto grown = [](std::chrono::nanoseconds& from, std::chrono::nanoseconds to) {
+        return std::max(std::chrono::nanoseconds(), to - std::exchange(from, to));
+    };
     return {.at = at,
             .alone = around_.running() == 0,
             .process = around_.guardian != 0,
-            .busy = busy,
-            .children = static_cast<std::size_t>(std::ranges::count_if(activity.processes, [&](const auto& each) {
-                return each.started > of.begun - tick && !own_.contains(each.pid);
-            }))};
+            .span = at - std::exchange(looked_, at),
+            .busy = grown(spent_, activity.processor_time) + grown(queued_, activity.queued)};
+}
+
+sighting stop_watch::see(const watched& of, sighting common, const detail::process_activity& activity) const {
+    // A clock tick earlier: the times in /proc are cut off to ticks.
+    constexpr auto tick = std::chrono::milliseconds(10);
+    common.another_works = at_work_ > (of.judgement.seen_at_work() ? 1U : 0U);
+    common.children = static_cast<std::size_t>(std::ranges::count_if(activity.processes, [&](const auto& each) {
+        return each.started > of.begun - tick && !own_.contains(each.pid);
+    }));
+    return common;
 }
 
 void stop_watch::look() {
     const time_point at = now();
     detail::process_activity activity;
-    duration busy{};
-    if (around_.guardian != 0) {
-        activity = detail::activity_below(around_.guardian);
-        busy = std::max(duration(), duration(activity.processor_time - std::exchange(spent_, activity.processor_time)));
-    }
+    if (around_.guardian != 0) activity = detail::activity_below(around_.guardian);
+    const sighting common = see(activity, at);
     std::vector<std::pair<std::int64_t, stop_evidence>> over;
     std::vector<std::shared_ptr<relayed_call>> ignoring;
     bool soon = false;
+    at_work_ = static_cast<std::size_t>(
+        std::ranges::count_if(waiting_, [](const auto& each) { return each.second.judgement.seen_at_work(); }));
     for (auto& [id, each] : waiting_) {
-        switch (each.judgement.look(see(each, activity, busy, at))) {
+        switch (each.judgement.look(see(each, common, activity))) {
             case stop_judgement::verdict::wait: soon = soon || each.call->stage() != call_stage::ignoring; break;
             case stop_judgement::verdict::quiet: over.emplace_back(id, stop_evidence::quiet); break;
             case stop_judgement::verdict::unseen: over.emplace_back(id, stop_evidence::unseen); break;
@@ -115,10 +124,20 @@ void stop_watch::heard(const envelope& message) {
     }
     const auto silent = silent_.find(id->number());
     if (silent == silent_.end()) return;
-    if (progress) return silent->second->late_message();
+    if (progress && now() - silent->second->asked() < stop_judgement::still_on_its_way) {
+        return silent->second->late_message();
+    }
     const auto call = std::move(silent->second);
     silent_.erase(silent);
+    if (progress) return resume(call);
     call->late_answer();
+}
+
+void stop_watch::resume(const std::shared_ptr<relayed_call>& call) {
+    call->late_message();
+    call->goes_on();
+    watch(call);
+    waiting_.find(call->wire_id())->second.judgement.heard_progress(now());
 }
 
 void stop_watch::gone(stop_evidence how, std::uint32_t killed) {

@@ -48,19 +48,25 @@ private:
     void look();
     void look_later(duration in);
     void settle(std::int64_t id, stop_evidence how, time_point when);
-    [[nodiscard]] sighting see(const watched& of, const detail::process_activity& activity, duration busy,
-                               time_point at) const;
+    /// It was taken for stopped, and goes on.
+    void resume(const std::shared_ptr<relayed_call>& call);
+    /// All that is the same for every call. Processor time is that since the last look.
+    [[nodiscard]] sighting see(const detail::process_activity& activity, time_point at);
+    [[nodiscard]] sighting see(const watched& of, sighting common, const detail::process_activity& activity) const;
 
     static constexpr std::size_t most_remembered = 1'024;
 
     surroundings around_;
     detail::event_loop::timer timer_;
     std::unordered_map<std::int64_t, watched> waiting_;
-    /// Taken for stopped, by their silence: an answer can still come.
+    /// Taken for stopped, by their silence: an answer, or progress, can still come.
     std::unordered_map<std::int64_t, std::shared_ptr<relayed_call>> silent_;
     std::deque<std::int64_t> silent_first_;
     std::unordered_set<pid_t> own_;
-    std::chrono::milliseconds spent_{};  // processor time at the last look
+    time_point looked_{};               // last
+    std::chrono::nanoseconds spent_{};  // processor time until then
+    std::chrono::nanoseconds queued_{};
+    std::size_t at_work_ = 0;  // of those that wait, seen so before this look
     bool looking_ = false;
 };
 

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
-#include <poll.h>
 #include <system_error>
 
 #include "andon/core/visible_text.hpp"
@@ -13,8 +12,9 @@
 namespace andon::gateway {
 namespace {
 
-constexpr auto leaves_within = std::chrono::seconds(2);                // once its input has ended
-constexpr auto report_follows_within = std::chrono::milliseconds(20);  // the end of its output
+constexpr auto leaves_within = std::chrono::seconds(2);                 // once its input has ended
+constexpr auto report_follows_within = std::chrono::milliseconds(100);  // the end of its output
+constexpr auto rest_is_read_within = std::chrono::milliseconds(250);    // of its output, once it has exited
 
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
@@ -86,9 +86,9 @@ std::unique_ptr<transport> upstream::connect() {
     tree_ = std::make_unique<process_tree>(
         process_tree::start(what, {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::inherit}));
     pid_ = tree_->pid();
-    desk_->process_began();
     const int from = duplicate(tree_->out());
-    auto over = descriptor_transport(from, duplicate(tree_->in()));
+    // One that does not read is not waited for at its end: the loop is everybody's.
+    auto over = descriptor_transport(from, duplicate(tree_->in()), {.linger = {}});
     tree_->close_out();
     tree_->close_in();
     return over;
@@ -96,6 +96,7 @@ std::unique_ptr<transport> upstream::connect() {
 
 void upstream::start(events& told, const handshake_memory& memory) {
     events_ = &told;
+    started_ = now();
     auto over = connect();
     watch_ = std::make_unique<stop_watch>(
         around_->loop, stop_watch::surroundings{.running = [this] { return running_.size(); },
@@ -106,8 +107,9 @@ void upstream::start(events& told, const handshake_memory& memory) {
                                                     }});
     talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
     if (tree_) {
-        until_reaped_ = shared_from_this();
         reports_ = std::make_unique<detail::event_loop::watch>(around_->loop, tree_->report_fd());
+        desk_->process_began();
+        until_reaped_ = shared_from_this();
         listen_to_process();
     }
     talk_->open();
@@ -120,20 +122,24 @@ void upstream::listen_to_process() {
 }
 
 void upstream::process_reported() {
+    const auto self = shared_from_this();
     tree_->poll();
-    if (!tree_->finished()) {
-        // The command is gone; what it has left behind is not to go on without it.
-        if (tree_->exited() && state_ == state::gone) tree_->kill();
-        return listen_to_process();
+    exited_ = tree_->exited();
+    if (tree_->finished()) {
+        processes_killed_ = tree_->killed();
+        reports_.reset();
+        tree_.reset();
+    } else {
+        listen_to_process();
+        if (!exited_) return;
     }
-    const auto self = std::exchange(until_reaped_, nullptr);
-    const std::uint32_t killed = tree_->killed();
-    patience_.clear();
-    reports_.reset();
-    tree_.reset();
-    if (state_ != state::gone) talk_->close(cancel_cause::disconnect, "the server is gone");
-    watch_->gone(killed_ ? stop_evidence::killed : stop_evidence::exited, killed);
-    desk_->process_ended();
+    if (state_ != state::gone) {
+        return patience_.set(now() + rest_is_read_within,
+                             [this] { talk_->close(cancel_cause::disconnect, "the server is gone"); });
+    }
+    if (awaits_report_) return conclude();
+    if (!tree_) return reaped();
+    tree_->kill();  // the command is gone; what it has left behind is not to go on without it
 }
 
 // What the last process was told, once more.
@@ -151,8 +157,8 @@ std::shared_ptr<detail::outgoing_call> upstream::ask(std::string method, std::st
 
 void upstream::repeat_handshake(const handshake_memory& memory) {
     if (memory.raw_initialize.empty()) return become_ready();
-    const auto then = [this, memory](const envelope* answer) {
-        if (state_ != state::starting) return;
+    const auto then = [this, &memory](const envelope* answer) {
+        if (state_ != state::starting || events_ == nullptr) return;
         const auto result = answer != nullptr && answer->kind == message_kind::result
                                 ? object_from_json(answer->raw_result)
                                 : std::nullopt;
@@ -160,7 +166,7 @@ void upstream::repeat_handshake(const handshake_memory& memory) {
         const auto agreed = version != nullptr && version->is_string()
                                 ? revision_from(std::string_view(version->get_string()))
                                 : std::nullopt;
-        if (!agreed) return kill("the server did not agree to its handshake again");
+        if (!agreed) return give_up("the server did not agree to its handshake again");
         talk_->adopt(*agreed);
         raw_initialize_result_ = answer->raw_result;
         if (memory.initialized) talk_->send(notification_message("notifications/initialized", {}));
@@ -202,25 +208,46 @@ void upstream::on_notification(const envelope& message) {
 void upstream::on_ended(std::string_view why) {
     if (state_ == state::gone) return;
     state_ = state::gone;
-    if (why_gone_.empty()) {
-        why_gone_ = "the server is gone: " + visible_text(why, 256);
-        if (tree_) {
-            // How it ended is known a moment after its output did.
-            pollfd report{tree_->report_fd(), POLLIN, 0};
-            ::poll(&report, 1, static_cast<int>(report_follows_within.count()));
-            tree_->poll();
-            if (tree_->exited()) why_gone_ = "the server " + words_for(*tree_->exited());
-        }
-    }
+    why_ended_ = "the server is gone: " + visible_text(why, 256);
+    if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit
+    awaits_report_ = true;
+    if (!why_gone_.empty() || !tree_ || exited_) return conclude();
+    patience_.set(now() + report_follows_within, [this] { conclude(); });
+}
+
+void upstream::conclude() {
+    const auto self = shared_from_this();
+    awaits_report_ = false;
+    patience_.clear();
+    if (why_gone_.empty()) why_gone_ = exited_ ? "the server " + words_for(*exited_) : why_ended_;
     if (tree_) tree_->kill();
-    if (!tree_) watch_->gone(stop_evidence::exited, 0);
+    fail_running(why_gone_);
     if (events_ != nullptr) std::exchange(events_, nullptr)->on_gone(*this, why_gone_);
+    if (!tree_) reaped();
+}
+
+void upstream::fail_running(std::string_view why) {
+    const auto running = running_;  // each takes itself out
+    for (relayed_call* const call : running) call->shared_from_this()->server_gone(why);
+}
+
+void upstream::reaped() {
+    const auto self = std::exchange(until_reaped_, nullptr);
+    patience_.clear();
+    if (watch_->waiting() != 0 && processes_killed_ != 0) desk_->killed(server_->name, processes_killed_);
+    watch_->gone(killed_ ? stop_evidence::killed : stop_evidence::exited, processes_killed_);
+    if (self) desk_->process_ended();
 }
 
 void upstream::kill(std::string why) {
     if (state_ == state::gone) return;
-    why_gone_ = std::move(why);
     killed_ = true;
+    give_up(std::move(why));
+}
+
+void upstream::give_up(std::string why) {
+    if (state_ == state::gone) return;
+    why_gone_ = std::move(why);
     if (tree_) tree_->kill();
     talk_->close(cancel_cause::disconnect, why_gone_);
 }
@@ -229,8 +256,13 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     events_ = nullptr;
     if (state_ == state::gone) return;
     state_ = state::gone;
-    talk_->close(cancel_cause::shutdown, "the host is gone");
-    if (!tree_) return watch_->gone(stop_evidence::exited, 0);
+    // Later: the cancels of what the host had in flight were posted before this, and the server is to hear of them.
+    around_->loop.post([self = shared_from_this()] {
+        self->talk_->close(cancel_cause::shutdown, "the host is gone");
+        self->fail_running("the server was left");
+        if (self->pid_ == 0) self->reaped();
+    });
+    if (!tree_) return;
     patience_.set(killed_at.value_or(now() + leaves_within), [this, asks = !killed_at] {
         killed_ = true;
         if (tree_ && asks) tree_->terminate();

@@ -27,6 +27,15 @@ struct handshake_memory {
 
 /// On the loop's thread. Begins as `starting`; is `ready` when it was told what it has to know; is `gone` when its
 /// output ended, it was killed or let go; and lives on, for its events' sake, until its process is reaped.
+///
+/// The end of a process is told twice, in either order, and nothing waits on the loop for the other:
+///
+///   - its output ends first, as a rule. How it exited is reported a moment later, and only then its calls are answered
+///     and `on_gone` follows, with that. One that has closed its output and lives on is killed after that moment.
+///   - its exit is reported first. What it wrote last is still in the pipe, and is read to its end; if somebody else
+///     holds the pipe open, for a moment only.
+///
+/// When both are over it is reaped: what was asked to stop in it has stopped.
 class upstream final : public std::enable_shared_from_this<upstream>, public detail::conversation::owner {
 public:
     class events {
@@ -53,8 +62,10 @@ public:
              std::optional<peer_settings> own);
     ~upstream();
 
-    /// Throws where the command cannot be started, or the URL not be used.
+    /// Throws where the command cannot be started, or the URL not be used. `memory` is looked at until `on_ready`, as
+    /// it is then, and lives as long as `told`.
     void start(events& told, const handshake_memory& memory);
+    [[nodiscard]] time_point started() const noexcept { return started_; }
 
     [[nodiscard]] detail::conversation& talk() noexcept { return *talk_; }
     [[nodiscard]] state where() const noexcept { return state_; }
@@ -86,8 +97,10 @@ public:
     [[nodiscard]] bool is_running(relayed_call& call) const noexcept { return running_.contains(&call); }
     void watch(const std::shared_ptr<relayed_call>& call) { watch_->watch(call); }
 
-    /// Everything in it dies now. `on_gone` follows, with these words.
+    /// Everything in it dies now, for a policy's sake. `on_gone` follows, with these words.
     void kill(std::string why);
+    /// The same for one that did not start as it should.
+    void give_up(std::string why);
     /// It is not needed any more: its input ends, and what does not leave is made to; at the latest at that time, where
     /// one is given. No event follows.
     void let_go(std::optional<time_point> killed_at = std::nullopt);
@@ -106,6 +119,9 @@ private:
     void process_reported();
     void repeat_handshake(const handshake_memory& memory);
     void become_ready();
+    void conclude();
+    void fail_running(std::string_view why);
+    void reaped();
 
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;
@@ -122,6 +138,11 @@ private:
     state state_ = state::starting;
     std::unordered_set<relayed_call*> running_;
     std::string why_gone_;
+    std::string why_ended_;  // its output
+    std::optional<exit_status> exited_;
+    std::uint32_t processes_killed_ = 0;
+    time_point started_{};
+    bool awaits_report_ = false;  // of its exit, once its output has ended
     std::string raw_initialize_result_;
     bool killed_ = false;
     std::shared_ptr<upstream> until_reaped_;  // ourselves

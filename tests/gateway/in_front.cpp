@@ -1,0 +1,196 @@
+#include "gateway/in_front.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <sstream>
+
+#include "apps/andon_process.hpp"
+#include "server/served.hpp"
+
+namespace andon {
+namespace {
+
+revision spoken_by(hosted how) { return how == hosted::modern_gateway ? revision::v2026_07_28 : revision::v2025_11_25; }
+
+std::string configuration(const in_front_settings& what) {
+    std::string argv = what.command.empty() ? MISBEHAVING_SERVER : what.command;
+    std::string text = "[servers.s]\npath = \"/mcp\"\ncommand = [\"" + argv + '"';
+    for (const std::string& each : what.arguments) text += ", \"" + each + '"';
+    return text + "]\n" + what.keys + '\n' + what.tables;
+}
+
+std::vector<std::string> arguments(hosted how, const std::string& file) {
+    if (how == hosted::wrap) return {"wrap", "--config", file, "--server", "s", "--log-format", "json"};
+    return {"gateway", "--config", file, "--port", "0", "--log-format", "json"};
+}
+
+std::string text_in(const json::object& from, std::string_view key) {
+    const json::value* const found = from.if_contains(key);
+    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+}  // namespace
+
+std::string name_of(hosted how) {
+    switch (how) {
+        case hosted::wrap: return "wrap";
+        case hosted::legacy_gateway: return "legacy_gateway";
+        case hosted::modern_gateway: break;
+    }
+    return "modern_gateway";
+}
+
+in_front::in_front(hosted how, const in_front_settings& what) : how_(how) {
+    const std::string file = folder_.write("andon.toml", configuration(what));
+    andon_ = std::make_unique<server_process>(
+        spoken_by(how),
+        std::vector<std::string>{"ANDON_STATE_DIR=" + (folder_ / "state"), "ANDON_RUNTIME_DIR=" + (folder_ / "run"),
+                                 "ANDON_LOG=info"},
+        arguments(how, file));
+    if (how == hosted::wrap) return;
+    const std::string line = andon_->logged("listening on http");
+    const std::string address = line.substr(line.find("http://127.0.0.1:") + 17);
+    port_ = static_cast<std::uint16_t>(std::stoul(address));
+    caller_.emplace(port_, spoken_by(how));
+}
+
+void in_front::open() {
+    if (caller_) return caller_->open();
+    andon_->open();
+}
+
+void in_front::call(std::string_view raw_id, std::string_view tool, std::string_view raw_arguments,
+                    std::string_view raw_meta) {
+    if (!caller_) return andon_->call(raw_id, tool, raw_arguments, raw_meta);
+    streams_.insert_or_assign(std::string(raw_id), caller_->call(raw_id, tool, raw_arguments, raw_meta));
+}
+
+void in_front::request(std::string_view raw_id, std::string_view method, std::string_view raw_members) {
+    const std::string line = request_line(spoken_by(how_), raw_id, method, raw_members);
+    if (!caller_) return andon_->send(line);
+    streams_.insert_or_assign(std::string(raw_id), caller_->send(caller_->post(line, method)));
+}
+
+void in_front::cancel(std::string_view raw_id, std::string_view raw_reason) {
+    if (how_ == hosted::wrap) return andon_->cancel(raw_id, raw_reason);
+    if (how_ == hosted::modern_gateway) return drop_connection(raw_id);
+    caller_->cancel(raw_id, raw_reason);
+}
+
+json::object in_front::answer(std::string_view raw_id) {
+    if (!caller_) return andon_->answer(raw_id);
+    const http_outcome all = outcome_of(streams_.at(std::string(raw_id)));
+    if (!all.message) throw std::runtime_error("no answer to " + std::string(raw_id));
+    return *all.message;
+}
+
+std::string in_front::asked(std::string_view tool, std::string_view raw_arguments) {
+    const std::string id = "\"asked " + std::to_string(++asked_) + '"';
+    call(id, tool, raw_arguments);
+    const json::object said = answer(id);
+    return said.contains("result") ? text_of(said) : json::serialize(said);
+}
+
+void in_front::expect_silence(std::string_view raw_id) {
+    switch (how_) {
+        case hosted::wrap:
+            EXPECT_EQ(asked("echo", R"({"text":"alive"})"), "alive");  // whatever was to come has come before that
+            EXPECT_EQ(andon_->answers(raw_id), 0);
+            return;
+        case hosted::legacy_gateway: {
+            // HTTP-3: the stream ends, with that error or with nothing.
+            const http_outcome all = outcome_of(streams_.at(std::string(raw_id)));
+            if (all.message) {
+                EXPECT_EQ(code_of(*all.message), -32800);
+            }
+            return;
+        }
+        case hosted::modern_gateway: return;  // the host has closed it, which is the cancel
+    }
+}
+
+void in_front::vanish() {
+    streams_.clear();
+    if (!caller_) andon_->close_input();
+}
+
+in_front::beginning in_front::began(std::string_view key) {
+    std::istringstream words(andon_->mark("began", key));
+    beginning found{};
+    words >> found.pid >> found.id;
+    return found;
+}
+
+std::vector<process_watch> in_front::children(std::string_view key) {
+    std::istringstream words(andon_->mark("children", key));
+    std::vector<process_watch> all;
+    for (pid_t pid = 0; words >> pid;) all.emplace_back(pid);
+    return all;
+}
+
+json::object in_front::event(std::string_view event, std::string_view tool) {
+    const std::string name = R"("event":")" + std::string(event) + '"';
+    const std::string of = R"("tool":")" + std::string(tool) + '"';
+    std::string line;
+    andon_->wait_until([&] { return !(line = andon_->log_line_with({name, of})).empty(); }, name + " of " + of);
+    return json::parse(line).as_object();
+}
+
+std::string in_front::figures() const {
+    http_client connection(port_);
+    connection.write(http_message("GET", {}, {}, "/metrics"));
+    EXPECT_EQ(connection.head().status, 200);
+    return connection.body();
+}
+
+namespace {
+
+json::array lines_of(const std::string& text) {
+    json::array all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+    return all;
+}
+
+}  // namespace
+
+json::array in_front::in_flight() const {
+    return json::parse(run_andon({"ps", "--json"}, {}, at_home_in(folder_)).out).as_array();
+}
+
+json::array in_front::servers() const {
+    return json::parse(run_andon({"ps", "--servers", "--json"}, {}, at_home_in(folder_)).out).as_array();
+}
+
+json::object in_front::shown(std::string_view tool, std::string_view state) const {
+    json::object found;
+    EXPECT_TRUE(eventually([&] {
+        for (const json::value& each : in_flight()) {
+            if (text_in(each.as_object(), "tool") != tool || text_in(each.as_object(), "state") != state) continue;
+            found = each.as_object();
+            return true;
+        }
+        return false;
+    })) << tool
+        << " is not " << state << " but " << json::serialize(in_flight());
+    return found;
+}
+
+json::object in_front::entry(std::string_view tool, const std::function<bool(const json::object&)>& is) const {
+    json::object found;
+    std::string all;
+    EXPECT_TRUE(eventually([&] {
+        all = run_andon({"log", "--json", "-n", "1000"}, {}, at_home_in(folder_)).out;
+        for (const json::value& each : lines_of(all)) {
+            if (text_in(each.as_object(), "tool") != tool || (is && !is(each.as_object()))) continue;
+            found = each.as_object();
+            return true;
+        }
+        return false;
+    })) << "no entry of "
+        << tool << " that is as it should be among\n"
+        << all;
+    return found;
+}
+
+}  // namespace andon

@@ -1,0 +1,102 @@
+// andon in front of a server that misbehaves, and a host that calls it: over stdio, or over HTTP in either era.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "own_folder.hpp"
+#include "process/process_watch.hpp"
+#include "server/http_caller.hpp"
+#include "server/server_process.hpp"
+
+namespace andon {
+
+enum class hosted : std::uint8_t { wrap, legacy_gateway, modern_gateway };
+
+[[nodiscard]] std::string name_of(hosted how);
+inline void PrintTo(hosted how, std::ostream* to) { *to << name_of(how); }
+inline constexpr std::array all_hosts{hosted::wrap, hosted::legacy_gateway, hosted::modern_gateway};
+
+/// What a test says of the server's configuration.
+struct in_front_settings {
+    std::vector<std::string> arguments{};  ///< of the server
+    std::string keys{};                    ///< lines of [servers.s]
+    std::string tables{};                  ///< and whatever stands below it
+    std::string command{};                 ///< in place of the server
+};
+
+/// One andon, one host. A call is known by the host's id of it, in the bytes that go over the wire.
+class in_front {
+public:
+    in_front(hosted how, const in_front_settings& what);
+
+    /// The handshake, where there is one.
+    void open();
+    [[nodiscard]] hosted how() const noexcept { return how_; }
+    [[nodiscard]] bool modern() const noexcept { return how_ == hosted::modern_gateway; }
+
+    // The host.
+
+    void call(std::string_view raw_id, std::string_view tool, std::string_view raw_arguments = "{}",
+              std::string_view raw_meta = {});
+    /// Another request than of a tool.
+    void request(std::string_view raw_id, std::string_view method, std::string_view raw_members);
+    /// In the way that the host's transport and era have for it.
+    void cancel(std::string_view raw_id, std::string_view raw_reason = {});
+    /// Waits for it.
+    [[nodiscard]] json::object answer(std::string_view raw_id);
+    /// A call and its answer's text.
+    [[nodiscard]] std::string asked(std::string_view tool, std::string_view raw_arguments = "{}");
+    /// Nothing came for a call that was cancelled, but the end of its stream.
+    void expect_silence(std::string_view raw_id);
+    /// Connections, and standard input.
+    void vanish();
+    void drop_connection(std::string_view raw_id) { streams_.at(std::string(raw_id)).close(); }
+    [[nodiscard]] http_caller& caller() { return *caller_; }
+
+    // What is seen from outside.
+
+    /// Of andon: its standard error, which the server's is part of.
+    [[nodiscard]] server_process& andon() noexcept { return *andon_; }
+    struct beginning {
+        pid_t pid;       ///< of the server's process
+        std::string id;  ///< of andon's request to it
+    };
+    /// Waits until the tool works.
+    [[nodiscard]] beginning began(std::string_view key);
+    /// Those that the tool started.
+    [[nodiscard]] std::vector<process_watch> children(std::string_view key);
+    /// Waits for the log line of an event, of a call of that tool.
+    [[nodiscard]] json::object event(std::string_view event, std::string_view tool);
+    [[nodiscard]] int processes_started() { return andon_->times_logged("@started "); }
+    [[nodiscard]] std::string figures() const;
+    /// `andon ps --json`: the calls.
+    [[nodiscard]] json::array in_flight() const;
+    /// Waits until `andon ps` shows that call of a tool in that state.
+    [[nodiscard]] json::object shown(std::string_view tool, std::string_view state) const;
+    [[nodiscard]] json::array servers() const;
+    /// Waits for the journal's entry of a call of that tool that is as asked for.
+    [[nodiscard]] json::object entry(std::string_view tool,
+                                     const std::function<bool(const json::object&)>& is = {}) const;
+    [[nodiscard]] const own_folder& folder() const noexcept { return folder_; }
+
+private:
+    own_folder folder_;
+    hosted how_;
+    std::unique_ptr<server_process> andon_;
+    std::optional<http_caller> caller_;
+    std::uint16_t port_ = 0;
+    std::map<std::string, http_client> streams_;
+    int asked_ = 0;
+};
+
+/// For INSTANTIATE_TEST_SUITE_P over all_hosts.
+struct hosted_name {
+    std::string operator()(const testing::TestParamInfo<hosted>& each) const { return name_of(each.param); }
+};
+
+}  // namespace andon

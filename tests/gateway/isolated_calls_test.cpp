@@ -1,0 +1,130 @@
+// The policy `isolate`: each call has a process to itself, so that only that call dies.
+#include <csignal>
+#include <gmock/gmock.h>
+#include <set>
+
+#include "gateway/in_front.hpp"
+#include "server/served.hpp"
+
+namespace andon {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class isolated : public testing::TestWithParam<hosted> {
+protected:
+    static in_front_settings settings(std::string more = {}, std::vector<std::string> arguments = {}) {
+        return {.arguments = std::move(arguments),
+                .keys = "grace = \"300ms\"\non_ignored = \"isolate\"\n" + std::move(more)};
+    }
+};
+
+TEST_P(isolated, RCV_2_only_the_call_that_ignores_its_cancel_dies) {
+    in_front front(GetParam(), settings({}, {"--trap", "--stay"}));
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto begun = front.began("forks");
+    auto all = front.children("forks");
+    all.emplace_back(begun.pid);
+    front.call("2", "obey", with_key("beside"));
+    const auto beside = front.began("beside");
+    EXPECT_NE(beside.pid, begun.pid);
+    const auto asked = std::chrono::steady_clock::now();
+    front.cancel("1");
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, 300ms + (sanitized ? 5'000ms : 500ms));
+    const json::object entry = front.entry("fork");
+    EXPECT_EQ(entry.at("evidence").as_string(), "killed");
+    EXPECT_EQ(entry.at("killed").as_int64(), 3);
+    // The other one is untouched, and a third works.
+    EXPECT_EQ(front.asked("echo"), "done");
+    EXPECT_EQ(front.shown("obey", "running").at("pid").as_int64(), beside.pid);
+    front.cancel("2");
+    front.andon().mark("obeyed", "beside");
+}
+
+TEST_P(isolated, one_that_was_asked_to_stop_takes_no_other_call) {
+    in_front front(GetParam(), settings());
+    front.open();
+    front.call("1", "obey", with_key("k"));
+    const auto begun = front.began("k");
+    const process_watch its(begun.pid);
+    front.cancel("1");
+    front.andon().mark("obeyed", "k");
+    EXPECT_NE(front.asked("pid"), std::to_string(begun.pid));
+    EXPECT_TRUE(its.wait_for_end());
+}
+
+TEST_P(isolated, one_that_answered_takes_the_next) {
+    in_front front(GetParam(), settings("warm = 1"));
+    front.open();
+    std::set<std::string> used;
+    for (int i = 0; i < 8; ++i) used.insert(front.asked("pid"));
+    EXPECT_LE(used.size(), 3U);
+}
+
+TEST_P(isolated, a_pool_stands_warm_and_is_filled_again) {
+    in_front front(GetParam(), settings("warm = 3", {"--trap", "--stay"}));
+    front.open();
+    EXPECT_EQ(front.asked("echo"), "done");
+    const auto ready = [&] {
+        std::size_t count = 0;
+        for (const json::value& each : front.servers()) count += each.at("state").as_string() == "ready" ? 1U : 0U;
+        return count;
+    };
+    const std::size_t shared = GetParam() == hosted::modern_gateway ? 0 : 1;  // the session's own
+    EXPECT_TRUE(eventually([&] { return ready() >= 3 + shared; }));
+    std::vector<process_watch> all;
+    for (const char* const id : {"1", "2", "3"}) {
+        front.call(id, "burn", with_key(id));
+        all.emplace_back(front.began(id).pid);
+    }
+    for (const char* const id : {"1", "2", "3"}) front.cancel(id);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_TRUE(eventually([&] { return front.in_flight().empty() && ready() == 3 + shared; }));
+}
+
+TEST_P(isolated, RCV_1_a_call_that_is_cancelled_while_it_waits_never_starts) {
+    in_front front(GetParam(), settings("warm = 1\nrestart_first = \"1s\""));
+    front.open();
+    EXPECT_EQ(front.asked("echo"), "done");
+    // All that stand ready die, and the next are not tried at once: the call waits meanwhile.
+    const auto ready = [&] {
+        std::vector<pid_t> all;
+        for (const json::value& each : front.servers()) {
+            if (each.at("state").as_string() == "ready") all.push_back(static_cast<pid_t>(each.at("pid").as_int64()));
+        }
+        return all;
+    };
+    for (const pid_t each : ready()) ::kill(each, SIGKILL);
+    ASSERT_TRUE(eventually([&] { return ready().empty(); }));
+    front.call("1", "echo", with_key("never"));
+    if (GetParam() != hosted::modern_gateway) static_cast<void>(front.shown("echo", "running"));
+    front.cancel("1");
+    const json::object entry = front.entry("echo");
+    EXPECT_EQ(entry.at("evidence").as_string(), "");
+    EXPECT_EQ(entry.at("pid").as_int64(), 0);
+    EXPECT_EQ(front.asked("echo", with_key("then")), "done");
+    EXPECT_FALSE(front.andon().marked("began", "never"));
+}
+
+TEST_P(isolated, a_crash_is_that_calls_and_those_that_wait_are_served) {
+    in_front front(GetParam(), settings("warm = 1\nrestart_first = \"10ms\""));
+    front.open();
+    for (int round = 0; round < 3; ++round) {
+        front.call("1", "sleep", with_key("s", R"("ms":50,"text":"slept")"));
+        front.call("2", "crash", R"({"code":5})");
+        front.call("3", "crash", R"({"signal":11})");
+        front.call("4", "echo", R"({"text":"there"})");
+        EXPECT_EQ(text_of(front.answer("4")), "there");
+        EXPECT_THAT(message_of(front.answer("2")), HasSubstr("the server exited with status 5"));
+        EXPECT_THAT(message_of(front.answer("3")), HasSubstr("the server was ended by signal 11"));
+        EXPECT_EQ(text_of(front.answer("1")), "slept");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(gateway, isolated, testing::ValuesIn(all_hosts), hosted_name());
+
+}  // namespace
+}  // namespace andon

@@ -1,0 +1,175 @@
+// Hosts that are gone: what they had in flight is cancelled where that is what a disconnect means, and nothing is left.
+#include <csignal>
+#include <gmock/gmock.h>
+
+#include "gateway/in_front.hpp"
+#include "server/served.hpp"
+
+namespace andon {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<process_watch> with_children(in_front& front, const std::string& key) {
+    auto all = front.children(key);
+    all.emplace_back(front.began(key).pid);
+    return all;
+}
+
+struct leaving_case {
+    const char* name;
+    std::vector<std::string> arguments;
+};
+
+void PrintTo(const leaving_case& which, std::ostream* to) { *to << which.name; }
+
+class left : public testing::TestWithParam<leaving_case> {};
+
+TEST_P(left, input_that_ends_cancels_what_is_in_flight_and_reaps_everything) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    front.call("2", "obey", with_key("obeys"));
+    const auto obeys = front.began("obeys");
+    front.vanish();
+    EXPECT_EQ(front.andon().mark("cancelled", front.began("forks").id).empty(), false);
+    front.andon().mark("cancelled", obeys.id);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    const json::object entry = front.entry("fork");
+    EXPECT_EQ(entry.at("end").as_string(), "disconnected");
+    EXPECT_EQ(entry.at("cause").as_string(), "disconnect");
+    EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";
+}
+
+TEST_P(left, a_killed_andon_takes_everything_with_it) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    ::kill(front.andon().pid(), SIGKILL);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+}
+
+TEST_P(left, SIGTERM_to_andon_is_a_cancel_and_an_end) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    ::kill(front.andon().pid(), SIGTERM);
+    front.andon().mark("cancelled", front.began("forks").id);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+const leaving_case all_servers[] = {{"a_server_that_leaves", {}}, {"a_server_that_stays", {"--trap", "--stay"}}};
+INSTANTIATE_TEST_SUITE_P(wrap, left, testing::ValuesIn(all_servers), [](const auto& each) { return each.param.name; });
+
+// Over HTTP.
+
+bool nothing_in_flight(in_front& front) {
+    return eventually([&] { return front.in_flight().empty(); });
+}
+
+/// Once its number has stood still: what closes a connection is noticed a moment later.
+std::size_t settled_descriptors(in_front& front) {
+    std::size_t count = front.andon().descriptors();
+    for (int same = 0; same < 20; ++same) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        const std::size_t now = front.andon().descriptors();
+        if (std::exchange(count, now) != now) same = 0;
+    }
+    return count;
+}
+
+TEST(vanished, HTTP_1_a_modern_disconnect_is_the_cancel) {
+    in_front front(hosted::modern_gateway, {});
+    front.open();
+    std::size_t descriptors = 0;
+    for (const char* const key : {"a", "b", "c"}) {
+        front.call("1", "obey", with_key(key));
+        const auto begun = front.began(key);
+        front.drop_connection("1");
+        front.andon().mark("cancelled", begun.id);
+        front.andon().mark("obeyed", key);
+        EXPECT_EQ(front.entry("obey").at("cause").as_string(), "disconnect");
+        EXPECT_TRUE(nothing_in_flight(front));
+        // The first has opened what stays: the process, the journal.
+        if (descriptors == 0) descriptors = settled_descriptors(front);
+    }
+    EXPECT_TRUE(eventually([&] { return front.andon().descriptors() <= descriptors; }));
+}
+
+TEST(vanished, HTTP_2_a_legacy_disconnect_is_not_and_the_end_of_the_session_is) {
+    in_front front(hosted::legacy_gateway, {.arguments = {"--trap"}});
+    std::size_t descriptors = 0;
+    for (const char* const key : {"a", "b"}) {
+        front.caller().use_session({});
+        front.open();
+        front.call("1", "fork", with_key(key));
+        const auto begun = front.began(key);
+        const auto all = with_children(front, key);
+        front.drop_connection("1");
+        EXPECT_EQ(front.asked("echo"), "done");  // the disconnect was seen before that
+        EXPECT_FALSE(front.andon().marked("cancelled", begun.id));
+        EXPECT_EQ(front.shown("fork", "running").at("pid").as_int64(), begun.pid);
+
+        http_client goodbye = front.caller().send(front.caller().delete_bytes());
+        EXPECT_LT(goodbye.head().status, 300);
+        static_cast<void>(goodbye.body());
+        goodbye.close();
+        front.andon().mark("cancelled", begun.id);
+        for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+        EXPECT_EQ(front.entry("fork").at("end").as_string(), "disconnected");
+        EXPECT_TRUE(nothing_in_flight(front));
+        front.vanish();
+        if (descriptors == 0) descriptors = settled_descriptors(front);
+    }
+    EXPECT_TRUE(eventually([&] { return front.andon().descriptors() <= descriptors; }))
+        << front.andon().descriptors() << " descriptors, and not " << descriptors;
+}
+
+TEST(vanished, a_session_takes_its_processes_with_it_and_no_other_ones) {
+    in_front front(hosted::legacy_gateway, {});
+    front.open();
+    const std::string first = front.asked("pid");
+    http_caller other(front.caller());
+    other.use_session({});
+    other.open();
+    const http_outcome theirs = other.answered("1", "pid");
+    EXPECT_NE(text_of(*theirs.message), first);
+    const process_watch its(std::stoi(first));
+    http_client goodbye = front.caller().send(front.caller().delete_bytes());
+    static_cast<void>(goodbye.head());
+    EXPECT_TRUE(its.wait_for_end());
+    EXPECT_EQ(text_of(*other.answered("2", "pid").message), text_of(*theirs.message));
+}
+
+class terminated : public testing::TestWithParam<hosted> {};
+
+TEST_P(terminated, SIGTERM_to_the_gateway_ends_everything) {
+    in_front front(GetParam(), {.arguments = {"--trap"}});
+    front.open();
+    front.call("1", "fork", with_key("k"));
+    const auto all = with_children(front, "k");
+    ::kill(front.andon().pid(), SIGTERM);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";
+}
+
+TEST_P(terminated, SIGKILL_to_the_gateway_ends_everything_too) {
+    in_front front(GetParam(), {.arguments = {"--trap", "--stay"}});
+    front.open();
+    front.call("1", "fork", with_key("k"));
+    const auto all = with_children(front, "k");
+    ::kill(front.andon().pid(), SIGKILL);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+}
+
+INSTANTIATE_TEST_SUITE_P(gateway, terminated, testing::Values(hosted::legacy_gateway, hosted::modern_gateway),
+                         hosted_name());
+
+}  // namespace
+}  // namespace andon
