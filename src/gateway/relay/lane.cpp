@@ -249,6 +249,7 @@ void lane::remember_subscription(std::string_view raw_params, bool wanted) {
 }
 
 void lane::agreed(revision which) {
+    memory_.agreed = which;
     for (const auto& each : shared_) each->talk().adopt(which);
     if (server_->policy.any_isolated()) keep_warm();
 }

@@ -37,6 +37,9 @@ public:
     /// The process, or the session, is gone.
     void gone(stop_evidence how, std::uint32_t killed);
     [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+    /// Whether a process may still be at work for a call that was asked to stop. Behind a URL each call has a stream of
+    /// its own, which is closed.
+    [[nodiscard]] bool in_doubt() const noexcept { return around_.guardian != 0 && (unseen_ || !waiting_.empty()); }
 
 private:
     struct watched {
@@ -62,6 +65,7 @@ private:
     std::unordered_set<pid_t> own_;
     std::chrono::milliseconds spent_{};  // processor time at the last look
     bool looking_ = false;
+    bool unseen_ = false;  // one was not seen to stop, nor was the process idle since
 };
 
 }  // namespace andon::gateway

@@ -112,6 +112,7 @@ void upstream::start(events& told, const handshake_memory& memory) {
     }
     talk_->open();
     if (own_handshake_) return;
+    if (memory.raw_initialize.empty() && memory.agreed) talk_->adopt(*memory.agreed);
     repeat_handshake(memory);
 }
 
@@ -157,11 +158,11 @@ void upstream::repeat_handshake(const handshake_memory& memory) {
                                 ? object_from_json(answer->raw_result)
                                 : std::nullopt;
         const json::value* const version = result ? result->if_contains("protocolVersion") : nullptr;
-        const auto agreed = version != nullptr && version->is_string()
-                                ? revision_from(std::string_view(version->get_string()))
-                                : std::nullopt;
-        if (!agreed) return kill("the server did not agree to its handshake again");
-        talk_->adopt(*agreed);
+        if (version == nullptr || !version->is_string()) {
+            return kill("the server did not agree to its handshake again");
+        }
+        // One that is newer than we are is the business of the two.
+        talk_->adopt(revision_from(std::string_view(version->get_string())).value_or(newest_legacy));
         raw_initialize_result_ = answer->raw_result;
         if (memory.initialized) talk_->send(notification_message("notifications/initialized", {}));
         if (!memory.raw_log_level.empty()) ask("logging/setLevel", memory.raw_log_level, {});
@@ -229,8 +230,12 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     events_ = nullptr;
     if (state_ == state::gone) return;
     state_ = state::gone;
-    talk_->close(cancel_cause::shutdown, "the host is gone");
-    if (!tree_) return watch_->gone(stop_evidence::exited, 0);
+    // Not before the cancels of what is in flight, which are posted already: the server is to hear of each.
+    around_->loop.post([self = shared_from_this()] {
+        self->talk_->close(cancel_cause::shutdown, "the host is gone");
+        if (!self->tree_) self->watch_->gone(stop_evidence::exited, 0);
+    });
+    if (!tree_) return;
     patience_.set(killed_at.value_or(now() + leaves_within), [this, asks = !killed_at] {
         killed_ = true;
         if (tree_ && asks) tree_->terminate();

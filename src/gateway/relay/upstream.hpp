@@ -23,6 +23,7 @@ struct handshake_memory {
     bool initialized = false;               ///< and its notification
     std::string raw_log_level{};            ///< params of logging/setLevel
     std::vector<std::string> subscribed{};  ///< params of resources/subscribe
+    std::optional<revision> agreed{};       ///< without initialize: what is spoken
 };
 
 /// On the loop's thread. Begins as `starting`; is `ready` when it was told what it has to know; is `gone` when its
@@ -66,6 +67,9 @@ public:
     [[nodiscard]] relayed_call* only_call() const noexcept {
         return running_.size() == 1 ? *running_.begin() : nullptr;
     }
+    /// The same, where what it says is for one host and must not reach another: not while work that was asked to stop
+    /// may have said it.
+    [[nodiscard]] relayed_call* only_speaker() const noexcept { return watch_->in_doubt() ? nullptr : only_call(); }
     [[nodiscard]] std::size_t stopping() const noexcept { return watch_->waiting(); }
     /// By us, for a policy's sake.
     [[nodiscard]] bool was_killed() const noexcept { return killed_; }
