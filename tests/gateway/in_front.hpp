@@ -54,7 +54,7 @@ public:
     gateway_in_front(const own_folder& folder, const words& behind, const words& options = {})
         : andon_in_front(newest_legacy, folder,
                          joined(joined({"gateway", "--port", "0", "--log-format", "human"}, options), behind)) {
-        const std::string line = logged("listening on http");
+        const std::string line = line_with(": http://");
         port_ = static_cast<std::uint16_t>(std::stoul(line.substr(line.rfind(':') + 1)));
     }
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
