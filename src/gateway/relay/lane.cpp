@@ -26,7 +26,9 @@ lane::lane(std::shared_ptr<detail::conversation::surroundings> around, call_desk
 
 lane::~lane() { close(); }
 
-std::shared_ptr<upstream> lane::make() { return std::make_shared<upstream>(around_, *desk_, *server_, how_.own); }
+std::shared_ptr<upstream> lane::make() {
+    return std::make_shared<upstream>(around_, *desk_, *server_, how_.own, how_.instead);
+}
 
 void lane::start() {
     auto made = make();

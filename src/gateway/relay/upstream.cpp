@@ -64,11 +64,12 @@ private:
 }  // namespace
 
 upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk,
-                   const server_config& server, std::optional<peer_settings> own)
+                   const server_config& server, std::optional<peer_settings> own, connector instead)
     : around_(std::move(around)),
       desk_(&desk),
       server_(&server),
       own_handshake_(own.has_value()),
+      instead_(std::move(instead)),
       patience_(around_->loop),
       settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
     settings_.role = peer_role::client;
@@ -77,6 +78,7 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
 upstream::~upstream() = default;
 
 std::unique_ptr<transport> upstream::connect() {
+    if (instead_) return instead_();
     if (const auto* url = std::get_if<url_target>(&server_->target)) {
         return http_client_transport(url->url, options_of(*url));
     }
@@ -202,6 +204,7 @@ void upstream::on_notification(const envelope& message) {
 
 void upstream::on_ended(std::string_view why) {
     if (state_ == state::gone) return;
+    const auto self = shared_from_this();  // whoever is told lets go of us, and of the words that he is told
     state_ = state::gone;
     if (why_gone_.empty()) {
         why_gone_ = "the server is gone: " + visible_text(why, 256);

@@ -47,11 +47,13 @@ public:
         ~events() = default;
     };
     enum class state : std::uint8_t { starting, ready, gone };
+    /// Whatever is there in place of the server that the configuration names.
+    using connector = std::function<std::unique_ptr<transport>()>;
 
     /// With `own` we shake hands ourselves, in whichever era the server speaks; without, the host's words are passed
     /// on, or repeated from memory.
     upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,
-             std::optional<peer_settings> own);
+             std::optional<peer_settings> own, connector instead = {});
     ~upstream();
 
     /// Throws where the command cannot be started, or the URL not be used.
@@ -114,6 +116,7 @@ private:
     call_desk* desk_;
     const server_config* server_;
     bool own_handshake_;
+    connector instead_;
     events* events_ = nullptr;
     std::unique_ptr<process_tree> tree_;
     pid_t pid_ = 0;
