@@ -70,13 +70,13 @@ bool relay::speak_modern_to_server(relayed_call& initialize, const envelope& ref
         if (how_.on_refused) around_->loop.post(how_.on_refused);
         return false;
     }
+    if (former_) return false;  // it was found out before
     const auto translates = std::make_shared<legacy_host>(surroundings());
     const auto failed = [loop = &around_->loop, told = how_.on_refused] {
         if (told) loop->post(told);
     };
     if (!legacy_host::shake_hands(translates, initialize, std::string(refused.raw_error), failed)) return false;
-    // We are inside the other one.
-    around_->loop.post([self = shared_from_this(), old = std::exchange(dialect_, translates)] {});
+    former_ = std::exchange(dialect_, translates);
     return true;
 }
 
