@@ -38,13 +38,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     return pointers;
 }
 
-pid_t spawn(int in, int out, int err, std::vector<std::string> environment, std::vector<std::string> arguments) {
-    for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
+std::vector<std::string> with_server(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), ANDON_EVERYTHING_SERVER);
 #ifdef ANDON_IN_FRONT  // what stands between, with its arguments
     const std::vector<std::string> between ANDON_IN_FRONT;
     arguments.insert(arguments.begin(), between.begin(), between.end());
 #endif
+    return arguments;
+}
+
+pid_t spawn(int in, int out, int err, std::vector<std::string> environment, std::vector<std::string> arguments) {
+    for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
     const std::string program = arguments.front();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -119,15 +123,16 @@ std::string with_key(std::string_view key, std::string_view raw_members) {
 
 server_process::server_process(revision speaks, const std::vector<std::string>& environment,
                                const std::vector<std::string>& arguments)
-    : speaks_(speaks) {
+    : server_process(speaks, {.argv = with_server(arguments), .environment = environment}) {}
+
+server_process::server_process(revision speaks, whole_command what) : speaks_(speaks) {
     // That nobody reads is an error of write() here, and not the end of the tests.
     static const auto ignored [[maybe_unused]] = ::signal(SIGPIPE, SIG_IGN);
     std::array<int, 2> in = make_pipe();
     std::array<int, 2> out = make_pipe();
     std::array<int, 2> err = make_pipe();
-    std::vector<std::string> with_marks(environment);
-    with_marks.emplace_back("ANDON_MARKS=1");
-    pid_ = spawn(in[0], out[1], err[1], std::move(with_marks), arguments);
+    what.environment.emplace_back("ANDON_MARKS=1");
+    pid_ = spawn(in[0], out[1], err[1], std::move(what.environment), std::move(what.argv));
     pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
     ::close(in[0]);
     ::close(out[1]);

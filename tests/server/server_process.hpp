@@ -41,6 +41,12 @@ constexpr long kibibytes(long bound) { return sanitized ? std::numeric_limits<lo
 /// `{"key":"KEY"}`, and more members if there are any.
 [[nodiscard]] std::string with_key(std::string_view key, std::string_view raw_members = {});
 
+/// Any program in place of everything_server.
+struct whole_command {
+    std::vector<std::string> argv;
+    std::vector<std::string> environment{};
+};
+
 /// Every wait is for an event. One that does not come ends the test with what was heard instead.
 ///
 /// Started with posix_spawn and not as a process_tree: that would itself end what the server leaves behind.
@@ -48,6 +54,7 @@ class server_process {
 public:
     explicit server_process(revision speaks, const std::vector<std::string>& environment = {},
                             const std::vector<std::string>& arguments = {});
+    server_process(revision speaks, whole_command what);
     server_process(const server_process&) = delete;
     server_process& operator=(const server_process&) = delete;
     virtual ~server_process();

@@ -26,7 +26,9 @@ lane::lane(std::shared_ptr<detail::conversation::surroundings> around, call_desk
 
 lane::~lane() { close(); }
 
-std::shared_ptr<upstream> lane::make() { return std::make_shared<upstream>(around_, *desk_, *server_, how_.own); }
+std::shared_ptr<upstream> lane::make() {
+    return std::make_shared<upstream>(around_, *desk_, *server_, how_.own, how_.instead);
+}
 
 void lane::start() {
     auto made = make();
@@ -309,6 +311,7 @@ void lane::remember_subscription(std::string_view raw_params, bool wanted) {
 }
 
 void lane::agreed(revision which) {
+    memory_.agreed = which;
     for (const auto& each : shared_) each->talk().adopt(which);
     if (server_->policy.any_isolated()) keep_warm();
 }

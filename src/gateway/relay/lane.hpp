@@ -43,6 +43,7 @@ public:
     struct settings {
         std::size_t processes = 1;           ///< at most, apart from the isolated ones
         std::optional<peer_settings> own{};  ///< we shake hands ourselves
+        upstream::connector instead{};       ///< in place of the configuration's command or URL
     };
 
     lane(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,

@@ -150,7 +150,7 @@ void modern_host::on_server_notification(upstream& from, const envelope& message
     if (const auto* told_to = std::get_if<std::vector<told>>(&news)) return carry_out({.tell = *told_to});
     const auto* log = std::get_if<modern_to_legacy::log_message>(&news);
     if (log == nullptr) return;
-    relayed_call* const only = from.only_call();
+    relayed_call* const only = from.only_speaker();
     if (only == nullptr) return;
     const auto wanted = log_levels_.find(only->number());
     if (wanted == log_levels_.end() || log->level < wanted->second) return;

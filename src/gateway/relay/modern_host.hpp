@@ -11,7 +11,8 @@
 namespace andon::gateway {
 
 /// The hosts have no session; the server has one, which is ours, and shared by them. It does not say to which request a
-/// log message belongs: so one is passed on only while there is no doubt, with a single request in flight.
+/// log message belongs: so one is passed on only while there is no doubt, with a single request in flight, and none
+/// that was asked to stop and may be at work still.
 class modern_host final : public dialect {
 public:
     explicit modern_host(dialect_surroundings with) : with_(std::move(with)) {}

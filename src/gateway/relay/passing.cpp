@@ -72,7 +72,7 @@ void passing::on_server_notification(upstream& from, const envelope& message) {
         return call->tell_host(on_one_line(whole_notification_message(
             message.method, spliced(message.raw_params, message.raw_subscription, call->raw_id()))));
     }
-    relayed_call* const only = from.only_call();
+    relayed_call* const only = with_.stateless ? from.only_speaker() : from.only_call();
     const std::string line = on_one_line(whole_notification_message(message.method, message.raw_params));
     if (only != nullptr && message.method == "notifications/message") return only->tell_host(line);
     if (!with_.stateless) with_.host->send(line);

@@ -74,10 +74,10 @@ dialect_surroundings relay::surroundings() {
 
 bool relay::speak_modern_to_server(relayed_call& initialize, const envelope& refused) {
     if (!how_.ask_era) return false;
+    if (former_) return false;  // it was found out before
     const auto translates = std::make_shared<legacy_host>(surroundings());
     if (!legacy_host::shake_hands(translates, initialize, std::string(refused.raw_error))) return false;
-    // We are inside the other one.
-    around_->loop.post([self = shared_from_this(), old = std::exchange(dialect_, translates)] {});
+    former_ = std::exchange(dialect_, translates);
     return true;
 }
 

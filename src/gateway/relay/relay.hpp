@@ -74,6 +74,7 @@ private:
     std::shared_ptr<detail::conversation> host_;
     lane lane_;
     std::shared_ptr<dialect> dialect_;                      // null: it is not known yet which
+    std::shared_ptr<dialect> former_;                       // what is in flight may still ask it for its words
     std::vector<std::shared_ptr<relayed_call>> undecided_;  // until it is
     bool asking_ = false;
     bool shaken_ = false;  // hands, once

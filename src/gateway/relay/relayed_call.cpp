@@ -166,7 +166,8 @@ void relayed_call::over_for_host() {
 }
 
 bool relayed_call::take_answer() {
-    if (over_for_host_ || !in_.request.begin_response()) return false;
+    // Without a request: its cancel has ended it, and what follows from that is posted.
+    if (over_for_host_ || !in_.request || !in_.request.begin_response()) return false;
     over_for_host();
     // Out of the table first: the host may use the id again as soon as it has read the answer.
     in_.request.finish(now());

@@ -98,6 +98,7 @@ void stop_watch::settle(std::int64_t id, stop_evidence how, time_point when) {
     const auto found = waiting_.find(id);
     const auto call = std::move(found->second.call);
     waiting_.erase(found);
+    unseen_ = how == stop_evidence::unseen;  // quiet is all of the process
     silent_.emplace(id, call);
     silent_first_.push_back(id);
     if (silent_first_.size() > most_remembered) {

@@ -37,6 +37,9 @@ public:
     /// The process, or the session, is gone.
     void gone(stop_evidence how, std::uint32_t killed);
     [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+    /// Whether a process may still be at work for a call that was asked to stop. Behind a URL each call has a stream of
+    /// its own, which is closed.
+    [[nodiscard]] bool in_doubt() const noexcept { return around_.guardian != 0 && (unseen_ || !waiting_.empty()); }
 
 private:
     struct watched {
@@ -68,6 +71,7 @@ private:
     std::chrono::nanoseconds queued_{};
     std::size_t at_work_ = 0;  // of those that wait, seen so before this look
     bool looking_ = false;
+    bool unseen_ = false;  // one was not seen to stop, nor was the process idle since
 };
 
 }  // namespace andon::gateway

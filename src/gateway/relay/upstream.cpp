@@ -64,11 +64,12 @@ private:
 }  // namespace
 
 upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk,
-                   const server_config& server, std::optional<peer_settings> own)
+                   const server_config& server, std::optional<peer_settings> own, connector instead)
     : around_(std::move(around)),
       desk_(&desk),
       server_(&server),
       own_handshake_(own.has_value()),
+      instead_(std::move(instead)),
       patience_(around_->loop),
       settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
     settings_.role = peer_role::client;
@@ -77,6 +78,7 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
 upstream::~upstream() = default;
 
 std::unique_ptr<transport> upstream::connect() {
+    if (instead_) return instead_();
     if (const auto* url = std::get_if<url_target>(&server_->target)) {
         return http_client_transport(url->url, options_of(*url));
     }
@@ -114,6 +116,7 @@ void upstream::start(events& told, const handshake_memory& memory) {
     }
     talk_->open();
     if (own_handshake_) return;
+    if (memory.raw_initialize.empty() && memory.agreed) talk_->adopt(*memory.agreed);
     repeat_handshake(memory);
 }
 
@@ -163,11 +166,11 @@ void upstream::repeat_handshake(const handshake_memory& memory) {
                                 ? object_from_json(answer->raw_result)
                                 : std::nullopt;
         const json::value* const version = result ? result->if_contains("protocolVersion") : nullptr;
-        const auto agreed = version != nullptr && version->is_string()
-                                ? revision_from(std::string_view(version->get_string()))
-                                : std::nullopt;
-        if (!agreed) return give_up("the server did not agree to its handshake again");
-        talk_->adopt(*agreed);
+        if (version == nullptr || !version->is_string()) {
+            return give_up("the server did not agree to its handshake again");
+        }
+        // One that is newer than we are is the business of the two.
+        talk_->adopt(revision_from(std::string_view(version->get_string())).value_or(newest_legacy));
         raw_initialize_result_ = answer->raw_result;
         if (memory.initialized) talk_->send(notification_message("notifications/initialized", {}));
         if (!memory.raw_log_level.empty()) ask("logging/setLevel", memory.raw_log_level, {});
@@ -207,6 +210,7 @@ void upstream::on_notification(const envelope& message) {
 
 void upstream::on_ended(std::string_view why) {
     if (state_ == state::gone) return;
+    const auto self = shared_from_this();  // whoever is told lets go of us, and of the words that he is told
     state_ = state::gone;
     why_ended_ = "the server is gone: " + visible_text(why, 256);
     if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit

@@ -23,6 +23,7 @@ struct handshake_memory {
     bool initialized = false;               ///< and its notification
     std::string raw_log_level{};            ///< params of logging/setLevel
     std::vector<std::string> subscribed{};  ///< params of resources/subscribe
+    std::optional<revision> agreed{};       ///< without initialize: what is spoken
 };
 
 /// On the loop's thread. Begins as `starting`; is `ready` when it was told what it has to know; is `gone` when its
@@ -55,11 +56,13 @@ public:
         ~events() = default;
     };
     enum class state : std::uint8_t { starting, ready, gone };
+    /// Whatever is there in place of the server that the configuration names.
+    using connector = std::function<std::unique_ptr<transport>()>;
 
     /// With `own` we shake hands ourselves, in whichever era the server speaks; without, the host's words are passed
     /// on, or repeated from memory.
     upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,
-             std::optional<peer_settings> own);
+             std::optional<peer_settings> own, connector instead = {});
     ~upstream();
 
     /// Throws where the command cannot be started, or the URL not be used. `memory` is looked at until `on_ready`, as
@@ -73,11 +76,13 @@ public:
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     /// Calls in flight that were not asked to stop.
     [[nodiscard]] std::size_t running() const noexcept { return running_.size(); }
-    /// To which call belongs what the server says without naming one. Null: there is none, or there are several; one
-    /// that was asked to stop and may be at work still counts, for what it says is not for another host's ears (DIR-6).
+    /// Null: there is none, or there are several.
     [[nodiscard]] relayed_call* only_call() const noexcept {
-        return running_.size() == 1 && stopping() == 0 ? *running_.begin() : nullptr;
+        return running_.size() == 1 ? *running_.begin() : nullptr;
     }
+    /// The same, where what it says is for one host and must not reach another: not while work that was asked to stop
+    /// may have said it.
+    [[nodiscard]] relayed_call* only_speaker() const noexcept { return watch_->in_doubt() ? nullptr : only_call(); }
     [[nodiscard]] std::size_t stopping() const noexcept { return watch_->waiting(); }
     /// By us, for a policy's sake.
     [[nodiscard]] bool was_killed() const noexcept { return killed_; }
@@ -127,6 +132,7 @@ private:
     call_desk* desk_;
     const server_config* server_;
     bool own_handshake_;
+    connector instead_;
     events* events_ = nullptr;
     std::unique_ptr<process_tree> tree_;
     pid_t pid_ = 0;
