@@ -55,8 +55,11 @@ void relay::close(cancel_cause cause, std::string_view why) {
 
 void relay::on_ended(std::string_view why) {
     static_cast<void>(why);
-    lane_.close();
-    if (how_.on_end) how_.on_end();
+    // The cancels of what was in flight are on their way to the servers, which are let go of behind them.
+    around_->loop.post([self = shared_from_this()] {
+        self->lane_.close();
+        if (self->how_.on_end) self->how_.on_end();
+    });
 }
 
 dialect_surroundings relay::surroundings() {
