@@ -79,8 +79,14 @@ async function serve_http() {
     const { localhostHostValidation, localhostOriginValidation, toNodeHandler } = await import('@modelcontextprotocol/node');
     const handler = createMcpHandler(create_server);
     notifier = handler.notify;
+    // The SDK stops a legacy call by the signal of a copy of its request, and that signal falls silent as soon as node
+    // collects its garbage. For calls that are to be seen to stop, a copy has the signal of the request itself.
+    const kept = new Set();
     const fetch = (request, options) => {
         if (request.body) request.clone().json().then(hear, () => {});
+        const { clone } = request;
+        request.clone = () => Object.defineProperty(clone.call(request), 'signal', { value: request.signal });
+        kept.add(request);
         return handler.fetch(request, options);
     };
     const handle = toNodeHandler(marking ? { fetch } : handler);

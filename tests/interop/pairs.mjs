@@ -77,6 +77,8 @@ class Pair {
         this.progresses = server.progresses !== false;
         // Under 2026-07-28 the end of the stream is all that cancels over HTTP.
         this.cancels_by_stream = this.over_http && !this.is_legacy;
+        // Without a session a log message that comes apart from the answer may come too late to belong to a request.
+        this.logs = this.tells && (this.is_legacy || this.progresses);
         this.server_hears = server.hears && !(server.behind === 'url' && this.server_era === 'modern');
         this.is_possible = this.era !== undefined;
     }

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Programs, pairs } from './pairs.mjs';
-import { rules } from './relayed_rules.mjs';
+import { end_rules, rules, time_rules } from './relayed_rules.mjs';
 import { Questions } from './questions.mjs';
 
 const limit = { timeout: 10_000 };
 const programs = new Programs();
 
-describe('relayed', { concurrency: 6 }, () => {
+describe('relayed', { concurrency: 8 }, () => {
     after(async () => assert.deepEqual(await programs.stop(), []));
 
     for (const pair of pairs.filter(({ is_possible }) => is_possible)) {
@@ -22,9 +22,14 @@ describe('relayed', { concurrency: 6 }, () => {
             before(async () => (c = await open()));
             after(() => c?.close());
 
-            for (const { name, when, body } of rules) {
-                if (when(pair)) it(name, limit, t => body(c, { t, pair, client, open, questions }));
-            }
+            const prove = rules => {
+                for (const { name, when, body } of rules) {
+                    if (when(pair)) it(name, limit, t => body(c, { t, pair, client, open, questions }));
+                }
+            };
+            prove(rules);
+            describe('time limits', { concurrency: 3 }, () => prove(time_rules));
+            prove(end_rules);
         });
     }
 

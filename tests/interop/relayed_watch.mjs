@@ -24,18 +24,21 @@ export async function fence(c) {
     return await c.journal.first(`answer to ${text}`, e => e.from === 'server' && e.line.includes(text));
 }
 
-// From the moment at which andon has read the cancel there is nothing more of the call. Up to 2025-11-25 an error ends its
-// stream over HTTP, which must not hang (HTTP-3).
-export async function assert_silence(c, pair, { id }, ended) {
+// From the moment at which andon has read their cancels there is nothing more of these calls. Up to 2025-11-25 an error
+// ends the stream of each over HTTP, which must not hang (HTTP-3).
+export async function assert_silence(c, pair, calls, ended) {
     const ends_with_error = pair.over_http && pair.is_legacy;
-    const is_answer = e => e.from === 'server' && e.message?.id === id && e.message.method === undefined;
-    const since = ends_with_error ? await c.journal.first(`end of the stream of ${id}`, is_answer) : await fence(c);
+    const answer_to = ({ id }) => e => e.from === 'server' && e.message?.id === id && e.message.method === undefined;
+    const is_end = call => c.journal.first(`end of the stream of ${call.id}`, answer_to(call));
+    const since = ends_with_error ? await Promise.all(calls.map(is_end)) : Array(calls.length).fill(await fence(c));
     await ended?.();
     await fence(c);
     await fence(c);
-    const answers = c.journal.entries.filter(is_answer).map(e => e.message.error?.code);
-    assert.deepEqual(answers, ends_with_error ? [request_cancelled] : []);
-    assert.deepEqual(c.journal.entries.slice(since.index + 1).filter(progress_of(id)), []);
+    for (const [i, call] of calls.entries()) {
+        const answers = c.journal.entries.filter(answer_to(call)).map(e => e.message.error?.code);
+        assert.deepEqual(answers, ends_with_error ? [request_cancelled] : []);
+        assert.deepEqual(c.journal.entries.slice(since[i].index + 1).filter(progress_of(call.id)), []);
+    }
 }
 
 // The cancels with that in them which the server was sent.
