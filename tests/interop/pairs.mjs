@@ -54,9 +54,20 @@ const servers = [
         hears: true,
         over_http: { without_sessions: true }
     }
-]
-    .flatMap(server => ['command', 'url'].map(behind => ({ ...server, behind, ...(behind === 'url' && server.over_http) })))
-    .filter(({ only, behind }) => only === undefined || only === behind);
+];
+
+// Has tools of its own.
+const reference_server = {
+    name: 'server-everything',
+    command: ['node', `${peers}/node_modules/@modelcontextprotocol/server-everything/dist/index.js`],
+    http_command: ['node', `${peers}/everything_http.mjs`],
+    speaks: ['legacy']
+};
+
+const by_command_and_url = servers =>
+    servers
+        .flatMap(server => ['command', 'url'].map(behind => ({ ...server, behind, ...(behind === 'url' && server.over_http) })))
+        .filter(({ only, behind }) => only === undefined || only === behind);
 
 class Pair {
     constructor(client, server) {
@@ -88,7 +99,10 @@ class Pair {
     }
 }
 
-export const pairs = clients.flatMap(client => servers.map(server => new Pair(client, server)));
+const pairs_with = servers =>
+    clients.flatMap(client => by_command_and_url(servers).map(server => new Pair(client, server)));
+export const pairs = pairs_with(servers);
+export const pairs_with_reference_server = pairs_with([reference_server]);
 
 // The programs behind and between, each started when a pair first needs it, and shared where that hides nothing: a
 // gateway by its clients, a server behind a URL by all that speak to it.
@@ -106,9 +120,9 @@ export class Programs {
         return this.#started.get(name);
     }
 
-    async #behind({ name, command, env, behind }) {
+    async #behind({ name, command, http_command = [...command, '--http', '0'], env, behind }) {
         if (behind === 'command') return { args: ['--', ...command] };
-        const program = this.#program(name, [...command, '--http', '0'], env);
+        const program = this.#program(name, http_command, env);
         return { args: ['--url', String(await program.url())], marks: program.journal };
     }
 
@@ -145,6 +159,6 @@ export class Programs {
             [...this.#started].map(async ([name, program]) => ({ name, ...(await program.stop()) }))
         );
         rmSync(this.#folder, { recursive: true });
-        return ends.filter(({ name, code, signal }) => code !== 0 && !(name.startsWith('TypeScript') && signal === 'SIGTERM'));
+        return ends.filter(({ name, code, signal }) => code !== 0 && (name.startsWith('gateway') || signal !== 'SIGTERM'));
     }
 }

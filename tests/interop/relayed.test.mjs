@@ -3,35 +3,41 @@
 // ANDON_COMMAND and ANDON_SERVER name another andon, and another everything_server.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Programs, pairs } from './pairs.mjs';
-import { end_rules, rules, time_rules } from './relayed_rules.mjs';
+import { Programs, pairs, pairs_with_reference_server } from './pairs.mjs';
+import { end_rules, reference_server_rules, rules, time_rules } from './relayed_rules.mjs';
 import { Questions } from './questions.mjs';
 
-const limit = { timeout: 10_000 };
+const limit = { timeout: 30_000 };
 const programs = new Programs();
 
-describe('relayed', { concurrency: 8 }, () => {
+describe('relayed', { concurrency: 6 }, () => {
     after(async () => assert.deepEqual(await programs.stop(), []));
 
-    for (const pair of pairs.filter(({ is_possible }) => is_possible)) {
+    function in_pair(pair, body) {
         describe(pair.name, { concurrency: 1 }, () => {
             const questions = new Questions();
-            const client = () => programs.client(pair, questions.answers());
-            const open = () => programs.open(pair, questions.answers());
+            const client = options => programs.client(pair, { ...questions.answers(), ...options });
+            const open = options => programs.open(pair, { ...questions.answers(), ...options });
             let c;
             before(async () => (c = await open()));
             after(() => c?.close());
 
-            const prove = rules => {
+            body(rules => {
                 for (const { name, when, body } of rules) {
                     if (when(pair)) it(name, limit, t => body(c, { t, pair, client, open, questions }));
                 }
-            };
+            });
+        });
+    }
+
+    for (const pair of pairs.filter(({ is_possible }) => is_possible)) {
+        in_pair(pair, prove => {
             prove(rules);
-            describe('time limits', { concurrency: 3 }, () => prove(time_rules));
+            describe('time limits', { concurrency: true }, () => prove(time_rules));
             prove(end_rules);
         });
     }
+    for (const pair of pairs_with_reference_server) in_pair(pair, prove => prove(reference_server_rules));
 
     for (const pair of pairs.filter(({ is_possible }) => !is_possible)) {
         it(`${pair.name}: is refused, and says why`, limit, async () => {

@@ -17,6 +17,9 @@ import {
 
 const progresses = pair => pair.progresses;
 const asks = pair => pair.asks;
+// What server it is has nothing to do with andon's own limits.
+const has_limits = pair => pair.server.name === 'TypeScript v1' && pair.server.behind === 'command';
+const request_timeout = -32001;
 
 async function stopped(c, pair, call, ended) {
     const reason = `Stop ${call.key}`;
@@ -187,5 +190,31 @@ export const time_rules = [
             await assert_silence(c, pair, [call]);
         }
         await fence(c);
+    })
+];
+
+export const limit_rules = [
+    rule('TIME-4: the maximum of andon holds, and it sends the cancel that the client forgot', has_limits, async (_, { t, open }) => {
+        const c = await open({ flags: ['--max-timeout', '2s'] });
+        t.after(() => c.close());
+        await fence(c);
+        const call = await started(c, 'wait', long, { onprogress: () => {} });
+        await assert.rejects(call.result, ({ code }) => code === request_timeout);
+        await c.mark('cancel', call.key);
+        assert.equal(c.answers_to(call.id).length, 1);
+        const answered = c.journal.entries.find(e => e.from === 'server' && e.message?.id === call.id);
+        await fence(c);
+        assert.deepEqual(c.journal.entries.slice(answered.index + 1).filter(progress_of(call.id)), []);
+    }),
+
+    rule('TIME-1 TIME-3: andon cancels what shows no sign of life, and nothing else', has_limits, async (_, { t, open }) => {
+        const c = await open({ flags: ['--timeout', '1500ms'] });
+        t.after(() => c.close());
+        await fence(c);
+        const lives = await started(c, 'wait', { ms: 2000, tick_ms: 50 }, { onprogress: () => {} });
+        const silent = await started(c, 'park', {});
+        await assert.rejects(silent.result, ({ code }) => code === request_timeout);
+        await c.mark('cancel', silent.key);
+        assert.equal((await lives.result).content[0].text, 'waited 2000 ms');
     })
 ];

@@ -7,8 +7,9 @@ const is_stdio = pair => !pair.over_http;
 const is_legacy_http = pair => pair.over_http && pair.is_legacy;
 
 export const end_rules = [
-    rule('DIR-4: a cancel of initialize is ignored', pair => is_stdio(pair) && pair.is_legacy, async (_, { client }) => {
+    rule('DIR-4: a cancel of initialize is ignored', pair => is_stdio(pair) && pair.is_legacy, async (_, { t, client }) => {
         const other = await client();
+        t.after(() => other.close());
         const { transport } = other;
         const send = transport.send;
         transport.send = async (message, ...more) => {
@@ -19,7 +20,6 @@ export const end_rules = [
         await other.open();
         await fence(other);
         assert.equal(other.sent('notifications/cancelled').length, 1);
-        await other.close();
     }),
 
     rule('HTTP-2: a legacy client that disconnects stops nothing', is_legacy_http, async (c, { open }) => {

@@ -122,25 +122,22 @@ export const id_rules = [
         assert.match((await result).content[0].text, /vermilion/);
     }),
 
-    rule('DIR-6: another client with the same ids is not touched', always, async (c, { pair, open }) => {
+    rule('DIR-6: another client with the same ids is not touched', always, async (c, { t, pair, open }) => {
         const other = await open();
-        try {
-            await fence(other);
-            const raw = new RawCalls(c, pair);
-            const others = new RawCalls(other, pair);
-            const id = new_key('same');
-            const call = await raw.park(id);
-            const same = await others.park(id);
-            await raw.cancel(call);
-            await c.mark('cancel', call.key);
-            await raw.cancel({ id, controller: new AbortController() }); // again: here there is none of that id now
-            await fence(c);
-            await fence(other);
-            assert.ok(!marked(other, 'cancel', same.key));
-            await others.cancel(same);
-            await other.mark('cancel', same.key);
-        } finally {
-            await other.close();
-        }
+        t.after(() => other.close());
+        await fence(other);
+        const raw = new RawCalls(c, pair);
+        const others = new RawCalls(other, pair);
+        const id = new_key('same');
+        const call = await raw.park(id);
+        const same = await others.park(id);
+        await raw.cancel(call);
+        await c.mark('cancel', call.key);
+        await raw.cancel({ id, controller: new AbortController() }); // again: here there is none of that id now
+        await fence(c);
+        await fence(other);
+        assert.ok(!marked(other, 'cancel', same.key));
+        await others.cancel(same);
+        await other.mark('cancel', same.key);
     })
 ];
