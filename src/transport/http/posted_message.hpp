@@ -37,8 +37,8 @@ class http_client_transport;
 ///    seen the request ignores the cancel, and works. There is no sign that a request was read before its answer
 ///    begins. So the cancel of a request that was sent only just now is said twice: at once, and when the answer begins
 ///    or a moment has passed. A second cancel changes nothing.
-///  - What the request asked us the server takes back on the same stream, and nowhere else (RCV-12). So the stream of one
-///    that asked is read on for a moment after its cancel, for that and nothing else.
+///  - What the request asked us the server takes back on the same stream, and nowhere else (RCV-12). So the stream of
+///    one that asked is read on for a moment after its cancel, for that and nothing else.
 class posted_message final : public std::enable_shared_from_this<posted_message>, private exchange::listener {
 public:
     /// Gets the answer instead of the peer; null: there is none.
@@ -60,7 +60,17 @@ public:
     [[nodiscard]] const std::string& session_id() const noexcept { return session_id_; }
 
 private:
-    enum class phase : std::uint8_t { posting, reading, draining, pausing, resuming, waiting, straggling, taking_back, over };
+    enum class phase : std::uint8_t {
+        posting,
+        reading,
+        draining,
+        pausing,
+        resuming,
+        waiting,
+        straggling,
+        taking_back,
+        over
+    };
     enum class content : std::uint8_t { none, json, events, error };
 
     [[nodiscard]] bool is_listening() const noexcept {
