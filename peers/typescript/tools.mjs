@@ -6,10 +6,26 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 
-const marking = process.env.ANDON_MARKS === '1';
+export const marking = process.env.ANDON_MARKS === '1';
 
 function mark(what, key) {
     if (marking) process.stderr.write(`@${what} ${key} ${process.hrtime.bigint()}\n`);
+}
+
+// Marks a cancel as it came over the wire, whatever becomes of it.
+export function hear({ method, params }) {
+    if (marking && method === 'notifications/cancelled') process.stderr.write(`@heard ${JSON.stringify(params)}\n`);
+}
+
+// The same for all that comes on standard input, beside the SDK that reads it.
+export function hear_stdin() {
+    if (!marking) return;
+    let rest = '';
+    process.stdin.on('data', chunk => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop();
+        lines.forEach(line => hear(JSON.parse(line)));
+    });
 }
 
 // Marks the start of a handler, and its cancel at the moment when its signal fires.
@@ -119,5 +135,24 @@ export const ask = {
     input: { key },
     sampling: { messages: [{ role: 'user', content: { type: 'text', text: 'Which colour?' } }], maxTokens: 10 }
 };
+
+// What there is beside tools, by the names that it has in everything_server.
+export const contents = {
+    text: { name: 'static-text', uri: 'test://static-text', text: 'This is the content of the static text resource.' },
+    watched: { name: 'watched-resource', uri: 'test://watched-resource', text: 'This resource can be subscribed to.' },
+    prompt: { name: 'test_simple_prompt', text: 'This is a simple prompt for testing.' }
+};
+
+// One message of every level is sent by log(level, data, logger); changed.tools() and changed.resource(uri) tell of changes.
+export const telling_tools = ({ log, changed }) => ({
+    test_logging_tool: async () => {
+        for (const level of ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']) {
+            await log(level, level, 'test_logging_tool');
+        }
+    },
+    test_trigger_tool_change: () => changed.tools(),
+    test_trigger_resource_change: () => changed.resource(contents.watched.uri)
+});
+export const telling_tool_names = Object.keys(telling_tools({}));
 
 export const text_result = text => ({ content: [{ type: 'text', text }] });

@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as http from './http.mjs';
-import { ask, ms, start, text_result, tools } from './tools.mjs';
+import { ask, contents, hear, hear_stdin, ms, start, telling_tool_names, telling_tools, text_result, tools } from './tools.mjs';
 
 const in_events = process.env.ANDON_EVENTS === '1';
 
@@ -19,8 +20,35 @@ function progress_of(extra) {
         });
 }
 
+// The SDK leaves subscriptions to its users.
+function add_contents(server) {
+    const subscribed = new Set();
+    server.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => (subscribed.add(params.uri), {}));
+    server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => (subscribed.delete(params.uri), {}));
+    const changed = {
+        tools: () => server.server.sendToolListChanged(),
+        resource: uri => subscribed.has(uri) && server.server.sendResourceUpdated({ uri })
+    };
+    for (const name of telling_tool_names) {
+        server.registerTool(name, {}, async ({ sessionId }) => {
+            const log = (level, data, logger) => server.server.sendLoggingMessage({ level, data, logger }, sessionId);
+            await telling_tools({ log, changed })[name]();
+            return text_result('told');
+        });
+    }
+    for (const { name, uri, text } of [contents.text, contents.watched]) {
+        server.registerResource(name, uri, {}, () => ({ contents: [{ uri, text }] }));
+    }
+    const { name, text } = contents.prompt;
+    server.registerPrompt(name, {}, () => ({ messages: [{ role: 'user', content: { type: 'text', text } }] }));
+}
+
 function create_server() {
-    const server = new McpServer({ name: 'andon-peer-typescript-v1', version: '1.0.0' });
+    const server = new McpServer(
+        { name: 'andon-peer-typescript-v1', version: '1.0.0' },
+        { capabilities: { logging: {}, resources: { subscribe: true } } }
+    );
+    if (http.wanted('contents')) add_contents(server);
 
     for (const [name, { description, input, run }] of Object.entries(tools)) {
         if (!http.wanted(name)) continue;
@@ -62,6 +90,11 @@ async function serve_http() {
             onsessionclosed: id => sessions.delete(id)
         });
         await create_server().connect(transport);
+        const { onmessage } = transport;
+        transport.onmessage = (message, extra) => {
+            hear(message);
+            onmessage(message, extra);
+        };
         return transport;
     }
 
@@ -73,5 +106,9 @@ async function serve_http() {
     });
 }
 
-if (http.port === undefined) await create_server().connect(new StdioServerTransport());
-else await serve_http();
+if (http.port === undefined) {
+    await create_server().connect(new StdioServerTransport());
+    hear_stdin();
+} else {
+    await serve_http();
+}

@@ -16,5 +16,5 @@ export async function started(c, tool, args, options) {
 }
 
 export function cancels_of(c, id) {
-    return c.sent('notifications/cancelled').filter(({ params }) => params.requestId === id);
+    return c.sent('notifications/cancelled').filter(({ params }) => params?.requestId === id);
 }

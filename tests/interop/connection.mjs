@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 
 // What happened, in order, and a way to wait for it.
-class Journal {
+export class Journal {
     entries = [];
     #waiting = new Set();
     #closed = false;
@@ -67,11 +67,13 @@ class Connection {
     #sdk;
     #echoes = 0;
 
-    constructor(sdk, options, transport, journal) {
+    // Where the marks of the server's tools do not come the same way as its messages, they are on a journal of their own.
+    constructor(sdk, { marks, ...options }, transport, journal) {
         this.#sdk = sdk;
         this.client = sdk.create_client(options);
         this.transport = transport;
         this.journal = journal;
+        this.marks = marks ?? journal;
         const send = transport.send;
         transport.send = (message, ...more) => {
             journal.add({ from: 'client', line: JSON.stringify(message), message });
@@ -92,7 +94,7 @@ class Connection {
     }
 
     mark(what, key) {
-        return this.journal.first(`@${what} ${key}`, e => e.from === 'stderr' && e.line.startsWith(`@${what} ${key} `));
+        return this.marks.first(`@${what} ${key}`, e => e.from === 'stderr' && e.line.startsWith(`@${what} ${key} `));
     }
 
     exit() {
@@ -163,15 +165,14 @@ export class StdioConnection extends Connection {
     }
 }
 
-// A server over Streamable HTTP, on a port of its own.
-export class HttpServer {
+// A program that says on standard error where it listens.
+export class ListeningProgram {
     journal = new Journal();
     #child;
 
-    constructor(command, ...flags) {
-        const [program, ...first] = command;
-        this.#child = spawn(program, [...first, '--http', '0', ...flags], {
-            env: { ...process.env, ANDON_MARKS: '1' },
+    constructor([program, ...args], env = {}) {
+        this.#child = spawn(program, args, {
+            env: { ...process.env, ANDON_MARKS: '1', ...env },
             stdio: ['ignore', 'ignore', 'pipe']
         });
         for_each_line(this.#child.stderr, line => this.journal.add({ from: 'stderr', line }));
@@ -179,8 +180,9 @@ export class HttpServer {
     }
 
     async url() {
-        const { line } = await this.journal.first('address', e => e.from === 'stderr' && e.line.startsWith('listening on '));
-        return new URL(line.slice('listening on '.length));
+        const address = /listening on (http:\S+)/;
+        const { line } = await this.journal.first('address', e => e.from === 'stderr' && address.test(e.line));
+        return new URL(address.exec(line)[1]);
     }
 
     // How it ended.
@@ -188,6 +190,13 @@ export class HttpServer {
         this.#child.kill('SIGTERM');
         const { code, signal } = await this.journal.first('exit', e => e.from === 'exit');
         return { code, signal };
+    }
+}
+
+// A server over Streamable HTTP, on a port of its own.
+export class HttpServer extends ListeningProgram {
+    constructor(command, ...flags) {
+        super([...command, '--http', '0', ...flags]);
     }
 }
 

@@ -1,5 +1,5 @@
-// Our client against servers in the official TypeScript SDKs, over Streamable HTTP: they are stopped, timed out, cut
-// off and left.
+// Our client against servers in the official TypeScript SDKs, over Streamable HTTP, also with `andon gateway` between
+// them: they are stopped, timed out, cut off and left.
 #include <andon/client/client.hpp>
 #include <atomic>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "core/named_case.hpp"
 #include "interop/listening_server.hpp"
 #include "interop/stopped_calls.hpp"
+#include "own_folder.hpp"
 
 namespace andon {
 namespace {
@@ -23,6 +24,12 @@ struct http_server_case {
     revision expected;
     bool events;    ///< it answers in events, and tells of progress
     bool sessions;  ///< without them a posted cancel finds nothing: what stops the handler is the end of its connection
+    bool behind_gateway = false;  ///< which has events and sessions of its own, and the server on stdio
+
+    [[nodiscard]] bool asks() const {
+        const bool translated = program == "v1_server.mjs" && era_of(expected) == era::modern;
+        return !translated && (sessions || era_of(expected) == era::modern);
+    }
 };
 
 class typescript_http_server : public testing::TestWithParam<http_server_case> {
@@ -32,8 +39,17 @@ protected:
             GTEST_SKIP() << "left out: peers/typescript is not installed (peers/typescript/install.sh)";
         }
         const std::string events = GetParam().events ? "1" : "0";
-        server_.emplace(command{.argv = {"node", peers + '/' + GetParam().program, "--http", "0"},
-                                .environment = {{"ANDON_MARKS", "1"}, {"ANDON_EVENTS", events}}},
+        std::vector<std::string> argv{"node", peers + '/' + GetParam().program};
+        if (GetParam().behind_gateway) {
+            argv.insert(argv.begin(), {ANDON_COMMAND, "gateway", "--port", "0", "--log-format", "human", "--"});
+        } else {
+            argv.insert(argv.end(), {"--http", "0"});
+        }
+        server_.emplace(command{.argv = argv,
+                                .environment = {{"ANDON_MARKS", "1"},
+                                                {"ANDON_EVENTS", events},
+                                                {"ANDON_RUNTIME_DIR", folder_ / "run"},
+                                                {"ANDON_STATE_DIR", folder_ / "state"}}},
                         marks_);
         url_ = server_->url();
         ASSERT_FALSE(url_.empty());
@@ -41,10 +57,12 @@ protected:
     [[nodiscard]] client connect(client_options options = {}) {
         options.revisions = GetParam().revisions;
         options.log = {};
+        options.probe_timeout = patience;  // what is behind a gateway may have to start first
         return client::connect_http(url_, {}, options);
     }
     [[nodiscard]] bool progresses() const { return GetParam().events || GetParam().program == "v2_server.mjs"; }
 
+    own_folder folder_;
     marks marks_;
 
     std::optional<listening_server> server_;
@@ -118,7 +136,7 @@ TEST_P(typescript_http_server, SND_4_SND_5_many_cancels_at_once_reach_their_hand
 }
 
 TEST_P(typescript_http_server, asks_and_is_answered) {
-    if (!GetParam().sessions && era_of(GetParam().expected) == era::legacy) GTEST_SKIP() << "it has no way to ask";
+    if (!GetParam().asks()) GTEST_SKIP() << "it has no way to ask";
     client_options options;
     options.on_sampling = [&](const json::object&, const cancel_token&) -> json::object {
         return {{"role", "assistant"}, {"model", "none"}, {"content", {{"type", "text"}, {"text", "blue"}}}};
@@ -128,7 +146,9 @@ TEST_P(typescript_http_server, asks_and_is_answered) {
 }
 
 TEST_P(typescript_http_server, HTTP_2_a_stream_that_it_cuts_is_gone_on_with) {
-    if (!GetParam().events || GetParam().expected < revision::v2025_11_25) GTEST_SKIP() << "it does not";
+    const http_server_case& server = GetParam();
+    if (!server.events || server.behind_gateway || server.expected < revision::v2025_11_25)
+        GTEST_SKIP() << "it does not";
     auto client = connect();
     const auto pending = client.call_tool("cut", {{"ms", 100}});
     ASSERT_EQ(pending.get().status, call_status::completed) << pending.get().message;
@@ -152,7 +172,12 @@ INSTANTIATE_TEST_SUITE_P(
         http_server_case{"v1_2025_03_26", "v1_server.mjs", {revision::v2025_03_26}, revision::v2025_03_26, true, true},
         http_server_case{
             "v2", "v2_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_modern, false, false},
-        http_server_case{"v2_legacy", "v2_server.mjs", {newest_legacy}, newest_legacy, false, false}),
+        http_server_case{"v2_legacy", "v2_server.mjs", {newest_legacy}, newest_legacy, false, false},
+        http_server_case{"v1_behind_gateway", "v1_server.mjs", {newest_legacy}, newest_legacy, true, true, true},
+        http_server_case{"v1_translated", "v1_server.mjs", {newest_modern}, newest_modern, true, true, true},
+        http_server_case{"v2_behind_gateway", "v2_server.mjs", {newest_modern}, newest_modern, true, true, true},
+        http_server_case{
+            "v2_legacy_behind_gateway", "v2_server.mjs", {newest_legacy}, newest_legacy, true, true, true}),
     by_name());
 
 }  // namespace

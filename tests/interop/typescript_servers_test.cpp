@@ -1,4 +1,5 @@
-// Our client against servers in the official TypeScript SDKs: they are stopped, timed out and left.
+// Our client against servers in the official TypeScript SDKs, also with `andon wrap` between them: they are stopped,
+// timed out and left.
 #include <andon/client/client.hpp>
 #include <boost/json/serialize.hpp>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "core/named_case.hpp"
 #include "interop/stopped_calls.hpp"
+#include "own_folder.hpp"
 
 namespace andon {
 namespace {
@@ -18,6 +20,7 @@ struct server_case {
     std::string program;
     std::vector<revision> revisions;
     revision expected;
+    bool wrapped = false;
 };
 
 class typescript_server : public testing::TestWithParam<server_case> {
@@ -30,9 +33,15 @@ protected:
     [[nodiscard]] client start(client_options options = {}) {
         options.revisions = GetParam().revisions;
         options.on_stderr = [this](std::string_view piece) { marks_.add(piece); };
-        return client::spawn(
-            {.argv = {"node", peers + '/' + GetParam().program}, .environment = {{"ANDON_MARKS", "1"}}}, options);
+        std::vector<std::string> argv{"node", peers + '/' + GetParam().program};
+        if (GetParam().wrapped) argv.insert(argv.begin(), {ANDON_COMMAND, "wrap", "--"});
+        return client::spawn({.argv = argv,
+                              .environment = {{"ANDON_MARKS", "1"},
+                                              {"ANDON_RUNTIME_DIR", folder_ / "run"},
+                                              {"ANDON_STATE_DIR", folder_ / "state"}}},
+                             options);
     }
+    own_folder folder_;
     marks marks_;
 };
 
@@ -100,10 +109,14 @@ TEST_P(typescript_server, asks_and_its_question_goes_with_the_call) {
 
 INSTANTIATE_TEST_SUITE_P(
     interop, typescript_server,
-    testing::Values(server_case{"v1", "v1_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_legacy},
-                    server_case{"v1_2025_03_26", "v1_server.mjs", {revision::v2025_03_26}, revision::v2025_03_26},
-                    server_case{"v2", "v2_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_modern},
-                    server_case{"v2_legacy", "v2_server.mjs", {newest_legacy}, newest_legacy}),
+    testing::Values(
+        server_case{"v1", "v1_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_legacy},
+        server_case{"v1_2025_03_26", "v1_server.mjs", {revision::v2025_03_26}, revision::v2025_03_26},
+        server_case{"v2", "v2_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_modern},
+        server_case{"v2_legacy", "v2_server.mjs", {newest_legacy}, newest_legacy},
+        server_case{"v1_wrapped", "v1_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_legacy, true},
+        server_case{"v2_wrapped", "v2_server.mjs", {all_revisions.begin(), all_revisions.end()}, newest_modern, true},
+        server_case{"v2_legacy_wrapped", "v2_server.mjs", {newest_legacy}, newest_legacy, true}),
     by_name());
 
 TEST(server_everything, runs_a_long_operation_until_it_is_stopped) {

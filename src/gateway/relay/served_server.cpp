@@ -18,9 +18,10 @@ std::shared_ptr<detail::http_service::guest> served_server::open(std::unique_ptr
                         .on_refused = std::move(ended),
                         .stateless = stateless};
     if (server_->translate) how.ask_era = [this](era_probe::told then) { probe_.ask(std::move(then)); };
-    auto made = std::make_shared<relay>(around_, *desk_, *server_,
-                                        lane::settings{.processes = stateless ? server_->pool_size : 1},
-                                        std::move(over), std::move(how));
+    const bool pooled = stateless && server_->processes == process_use::pool;
+    auto made =
+        std::make_shared<relay>(around_, *desk_, *server_, lane::settings{.processes = pooled ? server_->pool_size : 1},
+                                std::move(over), std::move(how));
     *place = made;
     made->open();
     return made;

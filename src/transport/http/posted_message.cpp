@@ -14,6 +14,7 @@ namespace {
 constexpr auto drains_for = std::chrono::seconds(1);
 constexpr auto acknowledged_within = std::chrono::seconds(10);
 constexpr auto straggles_for = std::chrono::milliseconds(250);
+constexpr auto takes_back_within = std::chrono::seconds(2);
 constexpr int most_failures = 5;                   // of resuming, in a row
 constexpr std::size_t longest_error_text = 2'048;  // of what is no JSON
 
@@ -78,6 +79,12 @@ bool posted_message::cancel(std::string_view line) {
         over_->concluded(*this);
         return true;
     }
+    if (phase_ == phase::reading && asked_ && !line.empty()) {
+        phase_ = phase::taking_back;
+        timer_.set(now() + takes_back_within, [this] { abandon(); });
+        over_->concluded(*this);
+        return true;
+    }
     abandon();
     return !unheard && !line.empty();
 }
@@ -125,7 +132,7 @@ void posted_message::accept(const response_reader& response) {
 
 void posted_message::on_body(std::string_view piece) {
     const auto self = shared_from_this();
-    if (phase_ != phase::reading) return;
+    if (!is_listening()) return;
     if (content_ == content::events) return read_events(piece);
     if (content_ == content::error && !is_json_) {
         body_ += piece.substr(0, longest_error_text - body_.size());
@@ -142,7 +149,7 @@ void posted_message::on_body(std::string_view piece) {
 void posted_message::on_end() {
     const auto self = shared_from_this();
     if (phase_ != phase::reading) {
-        if (phase_ == phase::draining || phase_ == phase::straggling) abandon();
+        if (is_left_over()) abandon();
         return;
     }
     switch (content_) {
@@ -160,7 +167,8 @@ void posted_message::on_lost(std::string_view why) {
     const auto self = shared_from_this();
     switch (phase_) {
         case phase::draining:
-        case phase::straggling: return abandon();
+        case phase::straggling:
+        case phase::taking_back: return abandon();
         case phase::resuming: cursor_.missed(); return cursor_.failures() < most_failures ? pause(why) : lose(why);
         default: break;
     }
@@ -201,9 +209,11 @@ void posted_message::conclude_error() {
 void posted_message::read_events(std::string_view piece) {
     while (auto data = cursor_.next(piece)) {
         receive(std::move(*data));
-        if (phase_ != phase::reading) return;
+        if (!is_listening()) return;
     }
-    if (cursor_.failed()) refuse("an event of more than " + std::to_string(over_->longest_line()) + " bytes");
+    if (!cursor_.failed()) return;
+    if (phase_ == phase::taking_back) return abandon();
+    refuse("an event of more than " + std::to_string(over_->longest_line()) + " bytes");
 }
 
 void posted_message::receive(std::string text) {
@@ -213,7 +223,7 @@ void posted_message::receive(std::string text) {
     if (!all) return over_->remark(log_level::warning, "not a message: a batch that cannot be read");
     for (const std::string_view each : *all) {
         receive_one(each);
-        if (phase_ != phase::reading) return;
+        if (!is_listening()) return;
     }
 }
 
@@ -221,6 +231,12 @@ void posted_message::receive_one(std::string_view line) {
     const envelope* const found = over_->reader().read(line);
     const bool is_answer =
         found != nullptr && (found->kind == message_kind::result || found->kind == message_kind::error);
+    if (phase_ == phase::taking_back) {
+        if (is_answer) return abandon();
+        if (found != nullptr && found->method == "notifications/cancelled") over_->hand_over(line);
+        return;
+    }
+    if (found != nullptr && found->kind == message_kind::request) asked_ = true;
     if (!is_answer) return over_->hand_over(line);  // what is no message is remarked upon there
     if (found->has_id && found->id == message_.id->view()) return answer(*found, line);
     over_->remark(log_level::debug, "an answer to another request came on the stream of " + message_.raw_id);

@@ -26,6 +26,7 @@ class http_client_transport;
 ///     posting ──404 in a session──► waiting ──a new session──► posting        legacy, once: it was not looked at
 ///     posting ──the headers are wrong──► waiting ──tools/list──► posting      modern, tools/call, once: likewise
 ///     posting ──cancelled, a moment after it was sent──► straggling ──► over  legacy, see below
+///     reading ──cancelled, and it had asked us something──► taking_back ──► over     legacy, see below
 ///     any ──abandon()──► over: nothing is heard of it, and its connection is closed
 ///
 /// Who may interrupt whom:
@@ -36,6 +37,8 @@ class http_client_transport;
 ///    seen the request ignores the cancel, and works. There is no sign that a request was read before its answer
 ///    begins. So the cancel of a request that was sent only just now is said twice: at once, and when the answer begins
 ///    or a moment has passed. A second cancel changes nothing.
+///  - What the request asked us the server takes back on the same stream, and nowhere else (RCV-12). So the stream of
+///    one that asked is read on for a moment after its cancel, for that and nothing else.
 class posted_message final : public std::enable_shared_from_this<posted_message>, private exchange::listener {
 public:
     /// Gets the answer instead of the peer; null: there is none.
@@ -57,8 +60,26 @@ public:
     [[nodiscard]] const std::string& session_id() const noexcept { return session_id_; }
 
 private:
-    enum class phase : std::uint8_t { posting, reading, draining, pausing, resuming, waiting, straggling, over };
+    enum class phase : std::uint8_t {
+        posting,
+        reading,
+        draining,
+        pausing,
+        resuming,
+        waiting,
+        straggling,
+        taking_back,
+        over
+    };
     enum class content : std::uint8_t { none, json, events, error };
+
+    [[nodiscard]] bool is_listening() const noexcept {
+        return phase_ == phase::reading || phase_ == phase::taking_back;
+    }
+    /// Nobody waits for it any more.
+    [[nodiscard]] bool is_left_over() const noexcept {
+        return phase_ == phase::draining || phase_ == phase::straggling || phase_ == phase::taking_back;
+    }
 
     void on_head(const response_reader& response) override;
     void on_body(std::string_view piece) override;
@@ -96,6 +117,7 @@ private:
     std::string body_;
     std::string cancelled_line_;
     std::weak_ptr<posted_message> helper_;
+    bool asked_ = false;     // a question of the server came on its stream
     bool renewed_ = false;   // posted again in a new session
     bool relisted_ = false;  // posted again with new headers
 };
