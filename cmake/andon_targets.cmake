@@ -22,6 +22,11 @@ function(andon_compile_options target)
     endif()
 endfunction()
 
+# What only runs in tests need not be quick, but there is much of it.
+function(andon_quick_to_build target)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+endfunction()
+
 # A library: the sources of its layers under src/<layer>, their headers under include/andon/<layer>.
 function(andon_library name)
     cmake_parse_arguments(arg "" "" "LAYERS;SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})

@@ -6,7 +6,8 @@ sources() { git ls-files '*.cpp' '*.hpp'; }
 check_format() { sources | xargs clang-format --dry-run -Werror; }
 check_scripts() { git ls-files '*.sh' .ci/run | xargs shellcheck -x -P scripts -S warning; }
 check_tidy() {
-    run-clang-tidy-14 -quiet -p build -extra-arg=-Wno-unknown-warning-option "^$root/(src|apps|programs|demo|examples|bench)/.*\.cpp\$" >build/clang-tidy.log 2>&1 || {
+    cmake --preset tidy >/dev/null
+    run-clang-tidy-14 -quiet -p build/tidy -extra-arg=-Wno-unknown-warning-option "^$root/(src|apps|programs|demo|examples|bench)/.*\.cpp\$" >build/clang-tidy.log 2>&1 || {
         grep -E 'warning:|error:' build/clang-tidy.log | sort -u
         return 1
     }
