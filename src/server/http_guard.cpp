@@ -6,12 +6,18 @@
 namespace andon::detail {
 namespace {
 
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 std::string lower(std::string_view text) {
     std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    for (char& c : out) c = lower(c);
     return out;
+}
+
+/// `wanted` in lower case.
+bool is(std::string_view text, std::string_view wanted) noexcept {
+    return std::equal(text.begin(), text.end(), wanted.begin(), wanted.end(),
+                      [](char a, char b) { return lower(a) == b; });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -92,16 +98,16 @@ accepted_types accepted_by(const http_request& request) {
     accepted_types types;
     for_each_item(*accept, [&](std::string_view item) {
         if (has_no_weight(item)) return;
-        const std::string type = lower(trimmed(item.substr(0, item.find(';'))));
-        if (type == "*/*" || type == "application/*" || type == "application/json") types.json = true;
-        if (type == "*/*" || type == "text/*" || type == "text/event-stream") types.events = true;
+        const std::string_view type = trimmed(item.substr(0, item.find(';')));
+        if (is(type, "*/*") || is(type, "application/*") || is(type, "application/json")) types.json = true;
+        if (is(type, "*/*") || is(type, "text/*") || is(type, "text/event-stream")) types.events = true;
     });
     return types;
 }
 
 bool is_json(const http_request& request) {
     const auto type = request.header("content-type");
-    return type && lower(trimmed(type->substr(0, type->find(';')))) == "application/json";
+    return type && is(trimmed(type->substr(0, type->find(';'))), "application/json");
 }
 
 std::string_view path_of(const http_request& request) {

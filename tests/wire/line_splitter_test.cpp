@@ -145,6 +145,24 @@ TEST(line_splitter, an_endless_line_costs_its_limit_and_no_more) {
     EXPECT_FALSE(splitter.next());
 }
 
+TEST(line_splitter, has_more_room_for_a_peer_that_fills_it_at_once) {
+    line_splitter splitter(1U << 20U);
+    const auto fill = [&] {
+        const auto room = splitter.room();
+        std::memset(room.data(), '\n', room.size());
+        splitter.filled(room.size());
+        while (splitter.next()) continue;
+        return room.size();
+    };
+    const std::size_t first = fill();
+    EXPECT_LE(first, 16U << 10U) << "a quiet session costs little";
+    std::size_t last = 0;
+    for (int i = 0; i < 4; ++i) last = fill();
+    EXPECT_EQ(last, 64U << 10U);
+    splitter.filled(0);
+    EXPECT_EQ(splitter.room().size(), last);
+}
+
 TEST(line_splitter, gives_back_what_a_long_line_took) {
     constexpr std::size_t longest = 8U << 20U;
     const std::size_t before = line_splitter(longest).room().size();
