@@ -75,23 +75,26 @@ std::chrono::nanoseconds processor_time_of(pid_t pid, const stat_line& line) {
     return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
-/// Goes through its threads: whom they have started, and how long they have waited for a processor.
-std::chrono::nanoseconds add_children(pid_t pid, std::vector<pid_t>& to) {
-    std::chrono::nanoseconds queued{};
+/// Goes through its threads: whom they have started, whether they run, and how long they have waited for a processor.
+void add_threads(pid_t pid, std::vector<pid_t>& children_too, process_activity& to) {
     const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(tasks.c_str()), ::closedir);
-    if (!directory) return queued;
+    if (!directory) return;
     while (const dirent* const entry = ::readdir(directory.get())) {
         if (entry->d_name[0] == '.') continue;
         const std::string task = tasks + '/' + entry->d_name;
         std::istringstream children(text_of(task + "/children"));
-        for (pid_t child = 0; children >> child && to.size() < most_processes;) to.push_back(child);
+        for (pid_t child = 0; children >> child && children_too.size() < most_processes;) {
+            children_too.push_back(child);
+        }
         std::istringstream times(text_of(task + "/schedstat"));  // running, ready to run
         std::int64_t running = 0;
         std::int64_t ready = 0;
-        if (times >> running >> ready) queued += std::chrono::nanoseconds(ready);
+        if (times >> running >> ready) to.queued += std::chrono::nanoseconds(ready);
+        const std::string stat = text_of(task + "/stat");
+        const std::size_t name_end = stat.rfind(')');
+        if (name_end != std::string::npos && stat.compare(name_end, 3, ") R") == 0) to.ready = true;
     }
-    return queued;
 }
 
 }  // namespace
@@ -104,14 +107,15 @@ pid_t guardian_of(pid_t command) {
 process_activity activity_below(pid_t guardian) {
     process_activity found;
     std::vector<pid_t> all;
-    add_children(guardian, all);
+    process_activity of_guardian;
+    add_threads(guardian, all, of_guardian);
     for (std::size_t next = 0; next < all.size(); ++next) {
         const pid_t pid = all[next];
         const auto line = stat_of(pid);
         if (!line) continue;
         found.processor_time += processor_time_of(pid, *line) + line->reaped_time;
         found.processes.push_back({pid, line->started});
-        found.queued += add_children(pid, all);
+        add_threads(pid, all, found);
     }
     return found;
 }

@@ -19,6 +19,7 @@ struct process_activity {
     /// For which their threads, as far as they live, were ready to run and had no processor: on a machine that is busy
     /// with something else, the work of one that works on shows here and not above.
     std::chrono::nanoseconds queued{};
+    bool ready = false;  ///< a thread runs, or could: that which waits is in `queued` only when it has waited
     std::vector<process> processes;  ///< the command first, where it lives
 };
 

@@ -37,6 +37,7 @@ constexpr sighting idle{.alone = true, .process = true};
 constexpr sighting busy{.alone = true, .process = true, .span = 50ms, .busy = 30ms};
 constexpr sighting barely_busy{.alone = true, .process = true, .span = 20ms, .busy = 2ms};
 constexpr sighting on_a_busy_machine{.alone = true, .process = true, .span = 50ms, .busy = 3ms};
+constexpr sighting starved{.alone = true, .process = true, .span = 50ms, .ready = true};
 constexpr sighting after_a_long_pause{.alone = true, .process = true, .span = 250ms, .busy = 12ms};
 constexpr sighting with_child{.alone = true, .process = true, .children = 1};
 constexpr sighting among_others{.alone = false, .process = true, .span = 50ms, .busy = 30ms, .children = 3};
@@ -81,6 +82,8 @@ const judgement_case all_cases[] = {
     {"a_garbage_collector_is_no_work", {look(20, barely_busy, wait), look(70, barely_busy, quiet)}, 20},
     {"a_little_of_a_processor_is_work",
      {look(20, on_a_busy_machine, wait), look(70, on_a_busy_machine, wait), look(500, on_a_busy_machine, ignoring)}},
+    {"one_that_waits_for_a_processor_is_not_quiet",
+     {look(20, starved, wait), look(70, starved, wait), look(500, starved, wait), look(550, busy, ignoring)}},
     {"as_little_over_a_longer_time_is_not",
      {look(250, after_a_long_pause, wait), look(500, after_a_long_pause, quiet)},
      250},

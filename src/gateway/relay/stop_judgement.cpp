@@ -17,7 +17,7 @@ stop_judgement::verdict stop_judgement::look(const sighting& seen) noexcept {
         return goes ? verdict::ignoring : verdict::unseen;
     }
     const bool works = seen.busy > negligible(seen.span) || seen.children > 0;
-    if (!works && !heard_lately(seen.at, still_on_its_way)) {
+    if (!works && !seen.ready && !heard_lately(seen.at, still_on_its_way)) {
         if (++quiet_looks_ == 1) quiet_since_ = seen.at;
         return quiet_looks_ >= 2 && silent_for_long(seen.at) ? verdict::quiet : verdict::wait;
     }

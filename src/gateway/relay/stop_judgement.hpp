@@ -22,6 +22,7 @@ struct sighting {
     bool another_works = false;
     duration span{};           ///< since the last look
     duration busy{};           ///< processor time that was used, or waited for, since then
+    bool ready = false;        ///< it runs at this moment, or would if there were a processor for it
     std::size_t children = 0;  ///< processes that began during the call and still live
 };
 

@@ -48,7 +48,8 @@ sighting stop_watch::see(const detail::process_activity& activity, time_point at
             .alone = around_.running() == 0,
             .process = around_.guardian != 0,
             .span = at - std::exchange(looked_, at),
-            .busy = grown(spent_, activity.processor_time) + grown(queued_, activity.queued)};
+            .busy = grown(spent_, activity.processor_time) + grown(queued_, activity.queued),
+            .ready = activity.ready};
 }
 
 sighting stop_watch::see(const watched& of, sighting common, const detail::process_activity& activity) const {
