@@ -110,6 +110,7 @@ private:
     void listen_to_process();
     void process_reported();
     void repeat_handshake(const handshake_memory& memory);
+    void answered_handshake(const envelope* answer, const handshake_memory& memory);
     void become_ready();
 
     std::shared_ptr<detail::conversation::surroundings> around_;
