@@ -160,22 +160,9 @@ std::shared_ptr<detail::outgoing_call> upstream::ask(std::string method, std::st
 
 void upstream::repeat_handshake(const handshake_memory& memory) {
     if (memory.raw_initialize.empty()) return become_ready();
-    const auto then = [this, &memory](const envelope* answer) {
-        if (state_ != state::starting || events_ == nullptr) return;
-        const auto result = answer != nullptr && answer->kind == message_kind::result
-                                ? object_from_json(answer->raw_result)
-                                : std::nullopt;
-        const json::value* const version = result ? result->if_contains("protocolVersion") : nullptr;
-        if (version == nullptr || !version->is_string()) {
-            return give_up("the server did not agree to its handshake again");
-        }
-        // One that is newer than we are is the business of the two.
-        talk_->adopt(revision_from(std::string_view(version->get_string())).value_or(newest_legacy));
-        raw_initialize_result_ = answer->raw_result;
-        if (memory.initialized) talk_->send(notification_message("notifications/initialized", {}));
-        if (!memory.raw_log_level.empty()) ask("logging/setLevel", memory.raw_log_level, {});
-        for (const std::string& each : memory.subscribed) ask("resources/subscribe", each, {});
-        become_ready();
+    const auto then = [weak = weak_from_this(), &memory](const envelope* answer) {
+        const auto self = weak.lock();  // it may be gone before it has answered
+        if (self && self->events_ != nullptr) self->answered_handshake(answer, memory);
     };
     static_cast<void>(talk_->request({.method = "initialize",
                                       .cancellable = false,
@@ -184,6 +171,21 @@ void upstream::repeat_handshake(const handshake_memory& memory) {
                                       .raw_params = memory.raw_initialize,
                                       .id = static_cast<std::int64_t>(desk_->next_number())},
                                      {.maximum = server_->start_timeout}));
+}
+
+void upstream::answered_handshake(const envelope* answer, const handshake_memory& memory) {
+    if (state_ != state::starting) return;
+    const auto result =
+        answer != nullptr && answer->kind == message_kind::result ? object_from_json(answer->raw_result) : std::nullopt;
+    const json::value* const version = result ? result->if_contains("protocolVersion") : nullptr;
+    if (version == nullptr || !version->is_string()) return give_up("the server did not agree to its handshake again");
+    // One that is newer than we are is the business of the two.
+    talk_->adopt(revision_from(std::string_view(version->get_string())).value_or(newest_legacy));
+    raw_initialize_result_ = answer->raw_result;
+    if (memory.initialized) talk_->send(notification_message("notifications/initialized", {}));
+    if (!memory.raw_log_level.empty()) ask("logging/setLevel", memory.raw_log_level, {});
+    for (const std::string& each : memory.subscribed) ask("resources/subscribe", each, {});
+    become_ready();
 }
 
 void upstream::become_ready() {
@@ -210,7 +212,8 @@ void upstream::on_notification(const envelope& message) {
 
 void upstream::on_ended(std::string_view why) {
     if (state_ == state::gone) return;
-    const auto self = shared_from_this();  // whoever is told lets go of us, and of the words that he is told
+    // Whoever is told lets go of us, and so of what is being said, and of the conversation that is saying it.
+    around_->loop.post([self = shared_from_this()] {});
     state_ = state::gone;
     why_ended_ = "the server is gone: " + visible_text(why, 256);
     if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit

@@ -123,6 +123,7 @@ private:
     void listen_to_process();
     void process_reported();
     void repeat_handshake(const handshake_memory& memory);
+    void answered_handshake(const envelope* answer, const handshake_memory& memory);
     void become_ready();
     void conclude();
     void fail_running(std::string_view why);
