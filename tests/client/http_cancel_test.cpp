@@ -161,6 +161,32 @@ TEST_P(http_cancel, SND_5_TIME_2_waits_for_no_server_that_does_not_take_answers)
     EXPECT_EQ(server_.next("notifications/cancelled").message().at("params").at("requestId"), request.id());
 }
 
+TEST_P(http_cancel, RCV_12_what_the_call_asked_is_taken_back_on_its_stream) {
+    if (modern()) GTEST_SKIP() << "the server asks nothing there";
+    event asked;
+    event taken_back;
+    client_options options = quiet_client({GetParam().speaks});
+    options.on_sampling = [&](const json::object&, const cancel_token& token) -> json::object {
+        asked.set();
+        token.wait();
+        taken_back.set();
+        return {};
+    };
+    auto client = server_.connect(std::move(options));
+    auto pending = client.call_tool("work");
+    const auto request = server_.next("tools/call");
+    request.begin_events();
+    request.event({{"jsonrpc", "2.0"}, {"id", "q"}, {"method", "sampling/createMessage"}, {"params", json::object()}});
+    ASSERT_TRUE(asked.happens());
+    expect_cancelled(pending, "Stop");
+    server_.next("notifications/cancelled").reply("202 Accepted");
+    request.event({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", "q"}}}});
+    EXPECT_TRUE(taken_back.happens());
+    request.event(text_message(request.id(), "too late"));
+    EXPECT_TRUE(request.on->closed_by_client());
+    server_.fence(client);
+}
+
 TEST_P(http_cancel, SND_1_a_late_answer_is_dropped_and_the_client_goes_on) {
     auto client = connect();
     auto pending = client.call_tool("work");
