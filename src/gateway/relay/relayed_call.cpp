@@ -129,6 +129,8 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
     if (const auto last = std::exchange(prepare_, {}); last && !last(*this, *to)) return;
     via_ = to;
     sent_ = now();
+    asks_for_task_ = !raw_token_.empty() && method_ == "tools/call" && in_.speaks == revision::v2025_11_25 &&
+                     raw_params_.find("\"task\"") != std::string::npos;
     pid_ = to->pid();
     to->began(*this);
     const auto sent =
@@ -193,6 +195,9 @@ void relayed_call::on_answer(const envelope& message) {
     } else if (method_ == "subscriptions/listen") {
         host_->answer(in_.to, result_message(raw_id_, with_subscription(message.raw_result, raw_id_)));
     } else {
+        if (asks_for_task_ && message.raw_result.find("\"taskId\"") != std::string_view::npos) {
+            via_->expect_progress(wire_id(), {host_, raw_token_});
+        }
         host_->answer(in_.to, on_one_line(result_message(raw_id_, message.raw_result)));
     }
     end_ = error_code_ != 0 || (!failed && method_ == "tools/call" && says_it_failed(message.raw_result))

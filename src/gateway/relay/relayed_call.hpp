@@ -169,6 +169,7 @@ private:
     int error_code_ = 0;
     std::uint32_t late_ = 0;
     std::uint32_t killed_ = 0;
+    bool asks_for_task_ = false;  // and wants to hear of its progress
     bool ignored_ = false;
     bool over_for_host_ = false;
     bool answered_late_ = false;

@@ -208,6 +208,26 @@ void upstream::on_notification(const envelope& message) {
     if (events_ != nullptr) events_->on_server_notification(*this, message);
 }
 
+void upstream::expect_progress(std::int64_t token, progress_of_task of) {
+    tasks_.emplace(token, std::move(of));
+    oldest_task_.push_back(token);
+    if (oldest_task_.size() <= most_tasks) return;
+    tasks_.erase(oldest_task_.front());
+    oldest_task_.pop_front();
+}
+
+void upstream::on_unclaimed(const envelope& message) {
+    watch_->heard(message);
+    if (tasks_.empty() || message.kind != message_kind::notification) return;
+    std::string storage;
+    const auto token = id_from_json(message.raw_progress_token, storage);
+    const auto found = token && !token->is_string() ? tasks_.find(token->number()) : tasks_.end();
+    const auto host = found != tasks_.end() ? found->second.host.lock() : nullptr;
+    if (!host) return;
+    host->send(on_one_line(whole_notification_message(
+        message.method, spliced(message.raw_params, message.raw_progress_token, found->second.raw_token))));
+}
+
 // The end.
 
 void upstream::on_ended(std::string_view why) {

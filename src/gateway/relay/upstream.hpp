@@ -1,10 +1,12 @@
 // One connection to a server: a process of it, or a session with one behind a URL.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -101,6 +103,12 @@ public:
     void ended(relayed_call& call) { running_.erase(&call); }
     [[nodiscard]] bool is_running(relayed_call& call) const noexcept { return running_.contains(&call); }
     void watch(const std::shared_ptr<relayed_call>& call) { watch_->watch(call); }
+    /// A call was answered with a task, whose progress goes on under the call's token (2025-11-25).
+    struct progress_of_task {
+        std::weak_ptr<detail::conversation> host;
+        std::string raw_token;
+    };
+    void expect_progress(std::int64_t token, progress_of_task of);
 
     /// Everything in it dies now, for a policy's sake. `on_gone` follows, with these words.
     void kill(std::string why);
@@ -115,7 +123,7 @@ public:
 private:
     void on_request(detail::incoming_request request, const envelope& message) override;
     void on_notification(const envelope& message) override;
-    void on_unclaimed(const envelope& message) override { watch_->heard(message); }
+    void on_unclaimed(const envelope& message) override;
     void on_established() override;
     void on_ended(std::string_view why) override;
 
@@ -144,6 +152,9 @@ private:
     std::unique_ptr<stop_watch> watch_;
     state state_ = state::starting;
     std::unordered_set<relayed_call*> running_;
+    static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
+    std::unordered_map<std::int64_t, progress_of_task> tasks_;
+    std::deque<std::int64_t> oldest_task_;
     std::string why_gone_;
     std::string why_ended_;  // its output
     std::optional<exit_status> exited_;
