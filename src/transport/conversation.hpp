@@ -85,6 +85,8 @@ public:
     /// A message that came by another way than the transport: by a POST.
     void receive(const envelope& message, const arrival& how);
     void receive_batch(std::string_view line, const arrival& how);
+    /// As transport::leave().
+    void leave(std::function<void()> done) { closed_ ? done() : transport_->leave(std::move(done)); }
     /// Ends it: what is in flight, in both directions, is cancelled.
     void close(cancel_cause cause, std::string_view why);
     [[nodiscard]] const peer& protocol() const noexcept { return peer_; }

@@ -241,6 +241,31 @@ TEST_F(proxy_faults, SND_5_a_gateway_that_leaves_tells_upstream) {
     EXPECT_EQ(gateway.exit().code, 0);
 }
 
+TEST_F(proxy_faults, one_session_that_takes_its_leave_does_not_hold_up_the_others) {
+    // The leave has its limit: on a machine that stands still for so long, it is over before the call. Not every time.
+    bool overtaken = false;
+    for (int i = 0; i < 10 && !overtaken; ++i) {
+        raw_http_server server;
+        gateway_in_front gateway(folder, {"--url", server.url()});
+        http_caller leaving = gateway.caller(legacy);
+        http_caller staying = gateway.caller(legacy);
+        shake(server, [&] { leaving.open(); });
+        shake(server, [&] { staying.open(); });
+        http_client stream = leaving.call("1", "slow", "{}", asks_for_progress);
+        server.next("tools/call").begin_events();
+        http_client goodbye = leaving.send(leaving.delete_bytes());
+        const raw_http_request told = server.next("notifications/cancelled");  // which is not answered
+        http_client other = staying.call("1", "quick");
+        const raw_http_request call = server.next("tools/call");
+        overtaken = server.deleted().empty();
+        call.answer_text("here");
+        EXPECT_TRUE(outcome_of(other).message.value().contains("result"));
+        told.reply("202 Accepted");
+        EXPECT_TRUE(eventually([&] { return !server.deleted().empty(); }));
+    }
+    EXPECT_TRUE(overtaken);
+}
+
 TEST_F(proxy_faults, SND_4_a_modern_host_that_is_gone_closes_the_stream_upstream) {
     http_process elsewhere(modern);
     gateway_in_front gateway(folder, at_url(elsewhere));

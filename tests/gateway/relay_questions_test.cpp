@@ -155,5 +155,22 @@ TEST_F(relay_questions, DIR_6_what_a_cancelled_call_still_says_goes_to_nobody_el
     }
 }
 
+TEST_F(relay_questions, TASK_7_the_progress_of_a_task_goes_on_when_its_call_was_answered) {
+    wrap_host host(legacy, folder, everything_behind());
+    server_process& andon = host.process();
+    andon.send(request_line(legacy, "1", "tools/call",
+                            R"("name":"task_wait","arguments":{"ms":60000,"tick_ms":5},"task":{})",
+                            R"("progressToken":"t\u0031")"));
+    const json::object made = andon.answer("1");
+    const std::string id(made.at("result").at("task").at("taskId").as_string());
+    const std::size_t answered = andon.lines().size();
+    andon.wait_until([&] { return andon.heard(R"("progressToken":"t\u0031")", answered) >= 3; }, "progress");
+    andon.send(request_line(legacy, "2", "tasks/cancel", R"("taskId":")" + id + '"'));
+    EXPECT_EQ(andon.answer("2").at("result").at("status"), "cancelled");
+    const std::size_t cancelled = andon.lines().size();
+    host.fence();
+    EXPECT_EQ(andon.heard("notifications/progress", cancelled), 0);
+}
+
 }  // namespace
 }  // namespace andon

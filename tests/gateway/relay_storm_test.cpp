@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "gateway/relay_hosts.hpp"
 #include "gateway/listening_program.hpp"
+#include "gateway/relay_hosts.hpp"
 
 namespace andon {
 namespace {

@@ -139,10 +139,12 @@ TEST(vanished, a_session_takes_its_processes_with_it_and_no_other_ones) {
     other.open();
     const http_outcome theirs = other.answered("1", "pid");
     EXPECT_NE(text_of(*theirs.message), first);
+    EXPECT_THAT(front.figures(), HasSubstr("\nandon_sessions{server=\"s\"} 2\n"));
     const process_watch its(std::stoi(first));
     http_client goodbye = front.caller().send(front.caller().delete_bytes());
     static_cast<void>(goodbye.head());
     EXPECT_TRUE(its.wait_for_end());
+    EXPECT_THAT(front.figures(), HasSubstr("\nandon_sessions{server=\"s\"} 1\n"));
     EXPECT_EQ(text_of(*other.answered("2", "pid").message), text_of(*theirs.message));
 }
 

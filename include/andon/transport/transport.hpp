@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -97,6 +98,9 @@ public:
         static_cast<void>(id);
         if (!line.empty()) send(line, nullptr);
     }
+    /// On the loop's thread, before close(): takes leave without holding up the loop, which others need. `done`, once,
+    /// when close() will not wait for anything any more.
+    virtual void leave(std::function<void()> done) { done(); }
     /// On the loop's thread: writes what is waiting, as far as the peer takes it at once, and says nothing more.
     virtual void close() = 0;
 };

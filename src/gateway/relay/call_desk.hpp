@@ -57,7 +57,8 @@ public:
     void session_ended(const std::string& server) { told_->on_session(server, false); }
     void killed(const std::string& server, std::uint32_t processes) { told_->on_killed(server, processes); }
 
-    // Processes of servers, from their start until nothing is left of them.
+    // Processes of servers, from their start until nothing is left of them; and the leave that is taken of one behind a
+    // URL.
 
     void process_began() noexcept { ++processes_; }
     void process_ended();

@@ -53,11 +53,11 @@ sighting stop_watch::see(const detail::process_activity& activity, time_point at
 }
 
 sighting stop_watch::see(const watched& of, sighting common, const detail::process_activity& activity) const {
-    // A clock tick earlier: the times in /proc are cut off to ticks.
-    constexpr auto tick = std::chrono::milliseconds(10);
+    // A clock tick earlier: the times in /proc are cut off to ticks, and ours to milliseconds.
+    constexpr auto cut_off = std::chrono::milliseconds(10 + 1);
     common.another_works = at_work_ > (of.judgement.seen_at_work() ? 1U : 0U);
     common.children = static_cast<std::size_t>(std::ranges::count_if(activity.processes, [&](const auto& each) {
-        return each.started > of.begun - tick && !own_.contains(each.pid);
+        return each.started > of.begun - cut_off && !own_.contains(each.pid);
     }));
     return common;
 }

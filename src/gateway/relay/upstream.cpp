@@ -285,10 +285,15 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     state_ = state::gone;
     // Later: the cancels of what the host had in flight were posted before this, and the server is to hear of them.
     around_->loop.post([self = shared_from_this()] {
-        self->talk_->close(cancel_cause::shutdown, "the host is gone");
-        self->fail_running("the server was left");
-        if (self->pid_ == 0) self->reaped();
+        self->talk_->leave([self] {
+            self->talk_->close(cancel_cause::shutdown, "the host is gone");
+            self->fail_running("the server was left");
+            if (self->pid_ != 0) return;
+            self->reaped();
+            self->desk_->process_ended();
+        });
     });
+    if (pid_ == 0) return desk_->process_began();  // andon does not leave before it has said goodbye
     if (!tree_) return;
     patience_.set(killed_at.value_or(now() + leaves_within), [this, asks = !killed_at] {
         killed_ = true;

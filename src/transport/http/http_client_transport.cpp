@@ -33,6 +33,53 @@ class nobody final : public exchange::listener {
 
 }  // namespace
 
+/// What close() does in one go, while the loop goes on:
+///
+///     posting ──what was on its way has arrived, or half of the time is over──► removing ──the answer, or all of it──►
+///     over
+///
+/// The session is removed last, or the server might not know what the rest was about.
+class http_client_transport::farewell final : private exchange::listener {
+public:
+    farewell(http_client_transport& of, std::function<void()> done)
+        : of_(&of), done_(std::move(done)), until_(now() + of.limits_.linger), timer_(of.loop()) {
+        timer_.set(until_ - of.limits_.linger / 2, [this] { remove(); });
+        check();
+    }
+    /// Something may have arrived.
+    void check() {
+        if (removing_ || !of_->posts_.empty()) return;
+        // Not here: whoever forgets a message is inside it.
+        timer_.set(now(), [this] { remove(); });
+    }
+
+private:
+    void remove() {
+        removing_ = true;
+        const session_headers session = std::exchange(of_->session_, {});
+        if (session.id.empty()) return end();
+        timer_.set(until_, [this] { end(); });
+        request_ = of_->pool().start({.bytes = of_->writer_.remove(session), .in = exchange::lane::apart}, *this);
+    }
+    void end() {
+        timer_.clear();
+        if (request_) request_->abandon();
+        of_->abandon_all();
+        if (const auto done = std::exchange(done_, {})) of_->loop().post(done);
+    }
+    void on_head(const response_reader&) override {}
+    void on_body(std::string_view) override {}
+    void on_end() override { end(); }
+    void on_lost(std::string_view) override { end(); }
+
+    http_client_transport* of_;
+    std::function<void()> done_;
+    time_point until_;
+    event_loop::timer timer_;
+    std::shared_ptr<exchange> request_;
+    bool removing_ = false;
+};
+
 http_client_transport::http_client_transport(endpoint where, http_client_options options,
                                              const transport_limits& limits)
     : limits_(limits),
@@ -167,6 +214,7 @@ void http_client_transport::forget(posted_message& which) {
     concluded(which);
     std::erase_if(waiting_, [&](const auto& each) { return each.get() == &which; });
     posts_.erase(&which);
+    if (leaving_) leaving_->check();
 }
 
 // The session of a legacy server.
@@ -293,8 +341,34 @@ void http_client_transport::list_page(const std::weak_ptr<posted_message>& owner
 
 // The end.
 
+void http_client_transport::leave(std::function<void()> done) {
+    if (closed_ || !pool_ || leaving_) return done();
+    end_calls();
+    leaving_ = std::make_unique<farewell>(*this, std::move(done));
+}
+
 void http_client_transport::close() {
     if (closed_.exchange(true) || !pool_) return;
+    leaving_.reset();
+    end_calls();
+    const auto until = now() + limits_.linger;
+    pool_->run_out(now() + limits_.linger / 2);
+    nobody silent;
+    if (!session_.id.empty()) {
+        const auto leaving = pool_->start({.bytes = writer_.remove(session_), .in = exchange::lane::apart}, silent);
+        pool_->run_out(until);
+        leaving->abandon();
+    }
+    abandon_all();
+    gate_timer_->clear();
+    pool_->close();
+}
+
+void http_client_transport::abandon_all() {
+    for (const auto& each : std::vector(posts_.begin(), posts_.end())) each.second->abandon();
+}
+
+void http_client_transport::end_calls() {
     std::vector<std::string> lines;
     {
         const std::lock_guard lock(mutex_);
@@ -304,7 +378,6 @@ void http_client_transport::close() {
     gate_timer_->clear();
     held_.clear();
     waiting_.clear();
-    // Calls end here. A cancel or an answer that is on its way gets a moment to arrive.
     for (const auto& each : std::vector(posts_.begin(), posts_.end())) {
         if (each.second->message().is_request()) each.second->abandon();
     }
@@ -313,17 +386,6 @@ void http_client_transport::close() {
         // A task would work on without anybody who waits for it.
         if (!message.is_request() || message.method == "tasks/cancel") begin(std::move(message));
     }
-    const auto until = now() + limits_.linger;
-    pool_->run_out(now() + limits_.linger / 2);
-    nobody silent;
-    if (!session_.id.empty()) {
-        const auto leaving = pool_->start({.bytes = writer_.remove(session_), .in = exchange::lane::apart}, silent);
-        pool_->run_out(until);
-        leaving->abandon();
-    }
-    for (const auto& each : std::vector(posts_.begin(), posts_.end())) each.second->abandon();
-    gate_timer_->clear();
-    pool_->close();
 }
 
 }  // namespace detail

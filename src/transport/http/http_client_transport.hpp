@@ -40,6 +40,7 @@ public:
     void open(event_loop& loop, events& to) override;
     bool send(std::string_view line, const cancel_token* owner) override;
     void cancel_request(std::int64_t id, std::string_view line) override;
+    void leave(std::function<void()> done) override;
     void close() override;
 
     // For the messages that are under way.
@@ -75,6 +76,8 @@ public:
 private:
     enum class gate : std::uint8_t { open, settling, listening, renewing };
 
+    class farewell;
+
     void flush();
     void handle(outgoing_message message);
     std::shared_ptr<posted_message> begin(outgoing_message message, posted_message::private_answer told = {});
@@ -85,6 +88,9 @@ private:
     void settled();
     void open_gate();
     void renewal_failed(const std::string& why);
+    /// Calls end here; a cancel or an answer that is on its way gets a moment to arrive.
+    void end_calls();
+    void abandon_all();
 
     transport_limits limits_;
     http_client_options options_;
@@ -115,6 +121,7 @@ private:
     std::deque<outgoing_message> held_;
     std::vector<std::shared_ptr<posted_message>> waiting_;  // for a new session
     std::unique_ptr<listening_stream> listening_;
+    std::unique_ptr<farewell> leaving_;
     bool renewed_for_listening_ = false;  // and the server has not taken it since
 };
 
