@@ -214,9 +214,13 @@ std::optional<revision> peer::of_request(const envelope& message, const message_
     }
     if (which && era_of(*which) == era::modern && supports(*which)) return which;
     if (which && state_ == state::legacy && era_of(*which) == era::legacy) return speaks_;
-    refused = refuse(message, error_code::unsupported_version, "Unsupported protocol version",
-                     json::object{{"supported", supported()}, {"requested", visible_text(named, 64)}});
+    refused = refuse_version(message, named);
     return std::nullopt;
+}
+
+peer_step peer::refuse_version(const envelope& message, std::string_view named) const {
+    return refuse(message, error_code::unsupported_version, "Unsupported protocol version",
+                  json::object{{"supported", supported()}, {"requested", visible_text(named, 64)}});
 }
 
 peer_step peer::on_request(const envelope& message, const message_scope& scope, time_point now) {
@@ -274,7 +278,9 @@ peer_step peer::pass_on(const envelope& message, const message_scope& scope, tim
     }
     if (message.raw_version.empty()) return let_in(message, scope, speaks_, now);
     if (scope.in_batch) return refuse(message, error_code::invalid_request, "a batch: that revision has none");
-    const auto named = revision_from(string_from_json(message.raw_version).value_or(""));
+    const std::string version = string_from_json(message.raw_version).value_or("");
+    const auto named = revision_from(version);
+    if (settings_.stateless && named && era_of(*named) == era::legacy) return refuse_version(message, version);
     return let_in(message, scope, named.value_or(newest_modern), now);
 }
 

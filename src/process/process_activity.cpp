@@ -75,13 +75,17 @@ std::chrono::nanoseconds processor_time_of(pid_t pid, const stat_line& line) {
     return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
+constexpr int most_threads = 256;  // looked at, of one process: a look must not take long
+
 /// Goes through its threads: whom they have started, whether they run, and how long they have waited for a processor.
 void add_threads(pid_t pid, std::vector<pid_t>& children_too, process_activity& to) {
     const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(tasks.c_str()), ::closedir);
     if (!directory) return;
+    int seen = 0;
     while (const dirent* const entry = ::readdir(directory.get())) {
         if (entry->d_name[0] == '.') continue;
+        if (++seen > most_threads) return;
         const std::string task = tasks + '/' + entry->d_name;
         std::istringstream children(text_of(task + "/children"));
         for (pid_t child = 0; children >> child && children_too.size() < most_processes;) {

@@ -182,6 +182,7 @@ private:
                                    const json::value& data = nullptr) const;
     [[nodiscard]] peer_step initialize(time_point now);
     [[nodiscard]] peer_step fail(std::string why);
+    [[nodiscard]] peer_step refuse_version(const envelope& message, std::string_view named) const;
     [[nodiscard]] std::optional<revision> of_request(const envelope& message, const message_scope& scope,
                                                      peer_step& refused) const;
     [[nodiscard]] const session& scope_of(const message_scope& scope) const noexcept {

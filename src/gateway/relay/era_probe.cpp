@@ -4,8 +4,14 @@
 #include <utility>
 
 #include "andon/core/visible_text.hpp"
+#include "gateway/relay/modern_host.hpp"
 
 namespace andon::gateway {
+namespace {
+
+time_point now() noexcept { return std::chrono::steady_clock::now(); }
+
+}  // namespace
 
 era_probe::~era_probe() {
     if (asked_) asked_->let_go();
@@ -13,6 +19,7 @@ era_probe::~era_probe() {
 
 void era_probe::ask(told then) {
     if (known_) return then(known_, {});
+    if (now() < next_try_) return then(std::nullopt, why_);
     waiting_.push_back(std::move(then));
     if (asked_) return;
     peer_settings own{.implementation = {{"name", "andon"}, {"version", ANDON_VERSION}}};
@@ -36,6 +43,10 @@ void era_probe::on_ready(upstream& which) {
     settle(known_);
 }
 
+void era_probe::on_server_request(upstream& which, detail::incoming_request request, const envelope& message) {
+    refuse_server_request(which, std::move(request), message);
+}
+
 void era_probe::on_gone(upstream& /*which*/, const std::string& why) {
     around_->log(log_level::warning, server_->name + ": " + why);
     const auto asked = std::exchange(asked_, nullptr);
@@ -43,6 +54,11 @@ void era_probe::on_gone(upstream& /*which*/, const std::string& why) {
 }
 
 void era_probe::settle(std::optional<era> which, const std::string& why) {
+    if (!which) {
+        pause_ = pause_ == duration() ? server_->restart_first : std::min(pause_ * 2, server_->restart_most);
+        next_try_ = now() + pause_;
+        why_ = why;
+    }
     for (const auto& each : std::exchange(waiting_, {})) each(which, why);
 }
 

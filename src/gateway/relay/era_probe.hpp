@@ -23,8 +23,7 @@ public:
 
 private:
     void on_ready(upstream& which) override;
-    void on_server_request(upstream& /*which*/, detail::incoming_request /*request*/,
-                           const envelope& /*message*/) override {}
+    void on_server_request(upstream& which, detail::incoming_request request, const envelope& message) override;
     void on_server_notification(upstream& /*which*/, const envelope& /*message*/) override {}
     void on_ignored(upstream& /*which*/, relayed_call& /*call*/) override {}
     void on_gone(upstream& which, const std::string& why) override;
@@ -36,6 +35,10 @@ private:
     std::optional<era> known_;
     std::shared_ptr<upstream> asked_;
     std::vector<told> waiting_;
+    // After a failure: not again before that, which is later each time.
+    time_point next_try_{};
+    duration pause_{};
+    std::string why_;
 };
 
 }  // namespace andon::gateway

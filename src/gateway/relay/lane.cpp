@@ -73,8 +73,7 @@ void lane::start_failed() {
 /// Tasks outlive the call that made them, and have to be found again: they are not for a process of one call.
 bool lane::isolated(const relayed_call& call) const {
     return call.method() == "tools/call" && call.policy().on_ignored == ignored_policy::isolate &&
-           std::holds_alternative<command_target>(server_->target) &&
-           call.raw_params().find("\"task\"") == std::string::npos;
+           std::holds_alternative<command_target>(server_->target) && !asks_for_task(call.raw_params());
 }
 
 std::shared_ptr<upstream> lane::best() const {
@@ -93,7 +92,7 @@ void lane::send(const std::shared_ptr<relayed_call>& call) {
     const bool one_more = shared_.size() < how_.processes && (!ready || ready->running() > 0);
     if (one_more && !retrying_) start_one(shared_);
     if (ready) return call->send(ready);
-    if (waiting_.size() >= most_waiting) {
+    if (is_full(waiting_)) {
         return call->fail(error_code::internal_error, "too many calls wait for the server to start", call_end::refused);
     }
     wait_in(waiting_, call);
@@ -111,6 +110,13 @@ void lane::send_waiting() {
 }
 
 // Each waits for its own time, and no longer; the first of a queue is the one that came first.
+
+/// Of such as still wait.
+bool lane::is_full(std::deque<waiting_call>& queue) {
+    if (queue.size() < most_waiting) return false;
+    std::erase_if(queue, [](const waiting_call& each) { return each.call->is_over_for_host(); });
+    return queue.size() >= most_waiting;
+}
 
 void lane::wait_in(std::deque<waiting_call>& queue, const std::shared_ptr<relayed_call>& call) {
     queue.push_back({call, now()});
@@ -178,7 +184,7 @@ void lane::tell_isolated(std::string_view method, std::string_view raw_params) {
 // A process for each call.
 
 void lane::send_isolated(const std::shared_ptr<relayed_call>& call) {
-    if (waiting_isolated_.size() >= most_waiting) {
+    if (is_full(waiting_isolated_)) {
         return call->fail(error_code::internal_error, "too many calls wait for a process", call_end::refused);
     }
     wait_in(waiting_isolated_, call);
@@ -187,7 +193,7 @@ void lane::send_isolated(const std::shared_ptr<relayed_call>& call) {
 
 void lane::serve_isolated() {
     while (!waiting_isolated_.empty()) {
-        if (waiting_isolated_.front().call->is_over_for_host()) {
+        if (waiting_isolated_.front().call->is_over_for_host() || waiting_isolated_.front().call->is_cancelled()) {
             waiting_isolated_.pop_front();
             continue;
         }
@@ -210,8 +216,14 @@ void lane::serve_isolated() {
 
 void lane::keep_warm() {
     if (closed_ || retrying_) return;
+    constexpr int at_once = 2;  // to start one takes a millisecond, in which the loop does nothing else
     const std::size_t wanted = waiting_isolated_.size() + server_->warm;
-    while (warm_.size() < wanted && warm_.size() + busy_.size() < most_isolated) {
+    for (int i = 0; warm_.size() < wanted && warm_.size() + busy_.size() < most_isolated; ++i) {
+        if (i == at_once) {
+            return around_->loop.post([this, alive = std::weak_ptr(alive_)] {
+                if (alive.lock()) keep_warm();
+            });
+        }
         if (!start_one(warm_)) return;
     }
 }
@@ -306,8 +318,12 @@ void lane::remember_log_level(std::string_view raw_params) {
 
 void lane::remember_subscription(std::string_view raw_params, bool wanted) {
     tell_isolated(wanted ? "resources/subscribe" : "resources/unsubscribe", raw_params);
-    std::erase(memory_.subscribed, raw_params);
-    if (wanted && memory_.subscribed.size() < most_subscriptions) memory_.subscribed.emplace_back(raw_params);
+    const auto params = object_from_json(raw_params);
+    const json::value* const uri = params ? params->if_contains("uri") : nullptr;
+    if (uri == nullptr || !uri->is_string() || uri->get_string().size() > longest_uri) return;
+    const std::string again = json_text(json::object{{"uri", *uri}});
+    std::erase(memory_.subscribed, again);
+    if (wanted && memory_.subscribed.size() < most_subscriptions) memory_.subscribed.push_back(again);
 }
 
 void lane::agreed(revision which) {

@@ -40,6 +40,8 @@ public:
         ~host() = default;
     };
 
+    static constexpr std::size_t most_waiting = 65'536;
+
     struct settings {
         std::size_t processes = 1;           ///< at most, apart from the isolated ones
         std::optional<peer_settings> own{};  ///< we shake hands ourselves
@@ -99,6 +101,7 @@ private:
         std::shared_ptr<relayed_call> call;
         time_point since;
     };
+    [[nodiscard]] static bool is_full(std::deque<waiting_call>& queue);
     void wait_in(std::deque<waiting_call>& queue, const std::shared_ptr<relayed_call>& call);
     void be_patient();
     void send_waiting();
@@ -112,9 +115,9 @@ private:
     void give_up(std::deque<waiting_call>& queue, const std::string& why);
     void lose_patience();
 
-    static constexpr std::size_t most_waiting = 65'536;
     static constexpr std::size_t most_isolated = 256;
     static constexpr std::size_t most_subscriptions = 4'096;
+    static constexpr std::size_t longest_uri = 8'192;
 
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;

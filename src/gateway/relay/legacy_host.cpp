@@ -7,6 +7,7 @@
 namespace andon::gateway {
 namespace {
 
+constexpr std::size_t most_unanswered = 64;
 constexpr duration longest_pause = std::chrono::minutes(1);
 
 std::string raw_error_of(const refusal& why) {
@@ -63,6 +64,10 @@ void legacy_host::reply_to(relayed_call& call, const gateway::reply& with) {
 
 void legacy_host::on_request(const std::shared_ptr<relayed_call>& call) {
     if (!words_) return with_.way.send(call);
+    const bool subscribes = call->method() == "resources/subscribe" || call->method() == "resources/unsubscribe";
+    if (subscribes && waiting_.size() >= most_unanswered) {
+        return call->fail(error_code::internal_error, "too many subscriptions wait for the server", call_end::refused);
+    }
     auto step = words_->request(call->method(), call->raw_params(), call->wire_token());
     if (auto* what = std::get_if<forward>(&step)) {
         const std::string method = call->method();
@@ -110,7 +115,7 @@ void legacy_host::on_server_ready(upstream& which, bool shared) {
 void legacy_host::carry_out(listen_step step, const std::shared_ptr<relayed_call>& asked) {
     if (asked && step.reply) reply_to(*asked, *step.reply);
     if (step.begin) {
-        if (asked && !step.reply) waiting_.emplace(step.begin->number, asked);
+        if (asked && !step.reply) wait_for(step.begin->number, asked);
         if (step.begin->after_pause) {
             listen_later(*step.begin);
         } else {
@@ -133,8 +138,26 @@ void legacy_host::carry_out(listen_step step, const std::shared_ptr<relayed_call
     for (const auto& each : step.tell) with_.host->send(whole_notification_message(each.method, each.raw_params));
 }
 
+/// A host that does not wait any more, by its cancel or its time limit, does not want the subscription either (RCV-12).
+void legacy_host::wait_for(std::uint64_t number, const std::shared_ptr<relayed_call>& asked) {
+    waiting_.emplace(number, asked);
+    asked->when_over([this, number, alive = std::weak_ptr(alive_)](const relayed_call& which) {
+        if (!alive.lock() || !which.asked_to_stop() || waiting_.erase(number) == 0) return;
+        std::erase_if(after_pause_, [&](const auto& each) { return each.number == number; });
+        const auto found =
+            std::ranges::find_if(listening_, [&](const auto& each) { return each.second.number == number; });
+        if (found != listening_.end()) {
+            const auto request = std::move(found->second.request);
+            listening_.erase(found);
+            request->cancel(cancel_cause::peer, "the host does not wait for it any more");
+        }
+        carry_out(words_->subscription().ended(number, {}), nullptr);
+    });
+}
+
 void legacy_host::listen_later(const listen_step::listen& what) {
     after_pause_.push_back(what);
+    if (after_pause_.size() > 1) return;
     pause_.set(std::chrono::steady_clock::now() + next_pause_, [this] {
         for (const auto& each : std::exchange(after_pause_, {})) listen(each);
     });

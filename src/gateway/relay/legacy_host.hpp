@@ -34,6 +34,7 @@ public:
 
 private:
     void carry_out(listen_step step, const std::shared_ptr<relayed_call>& asked);
+    void wait_for(std::uint64_t number, const std::shared_ptr<relayed_call>& asked);
     void listen(const listen_step::listen& what);
     void listen_later(const listen_step::listen& what);
     void over(std::uint64_t number, std::string_view raw_error);

@@ -14,17 +14,15 @@ std::string raw_error_of(const refusal& why) {
     return json_text(error);
 }
 
-std::string raw_meta_in(const std::string& raw_params) {
-    const auto params = object_from_json(raw_params);
-    const json::value* const meta = params ? params->if_contains("_meta") : nullptr;
-    return meta != nullptr ? json_text(*meta) : "{}";
-}
+/// The session is ours: what one of the hosts says of itself must not be what the server thinks of all of them.
+constexpr std::string_view raw_introduction =
+    R"({"io.modelcontextprotocol/clientInfo":{"name":"andon","version":")" ANDON_VERSION R"("}})";
 
 }  // namespace
 
 void modern_host::on_request(const std::shared_ptr<relayed_call>& call) {
     if (!introduced_) {
-        auto params = modern_to_legacy::initialize_params(raw_meta_in(call->raw_params()));
+        auto params = modern_to_legacy::initialize_params(raw_introduction);
         if (const auto* why = std::get_if<refusal>(&params)) {
             return call->fail(why->code, why->message, call_end::refused);
         }
@@ -132,16 +130,20 @@ void modern_host::carry_out(const subscription_step& step) {
 
 // From the server.
 
-void modern_host::on_server_request(upstream& from, detail::incoming_request request, const envelope& message) {
+void refuse_server_request(upstream& from, detail::incoming_request request, const envelope& message) {
     const bool ours = request.request.begin_response();
     request.request.finish(std::chrono::steady_clock::now());
-    if (!ours || !words_) return;
-    const auto said = words_->server_request(message.method);
+    if (!ours) return;
+    const auto said = modern_to_legacy::server_request(message.method);
     if (const auto* good = std::get_if<answer>(&said)) {
         return from.talk().answer(request.to, result_message(message.raw_id, good->raw_result));
     }
     const auto& why = std::get<refusal>(said);
     from.talk().answer(request.to, error_message(message.raw_id, why.code, why.message), why.code);
+}
+
+void modern_host::on_server_request(upstream& from, detail::incoming_request request, const envelope& message) {
+    refuse_server_request(from, std::move(request), message);
 }
 
 void modern_host::on_server_notification(upstream& from, const envelope& message) {

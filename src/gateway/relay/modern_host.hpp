@@ -39,4 +39,7 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
+/// Nobody can be asked: only `ping` has an answer.
+void refuse_server_request(upstream& from, detail::incoming_request request, const envelope& message);
+
 }  // namespace andon::gateway

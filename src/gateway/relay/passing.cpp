@@ -10,7 +10,7 @@ namespace andon::gateway {
 void passing::on_request(const std::shared_ptr<relayed_call>& call) {
     const bool modern = era_of(call->speaks()) == era::modern;
     if (modern && !std::exchange(modern_, true)) with_.way.agreed(call->speaks());
-    if (!modern) learn_from(*call);
+    if (!modern && !with_.stateless) learn_from(*call);
     with_.way.send(call);
 }
 

@@ -54,8 +54,12 @@ void relay::close(cancel_cause cause, std::string_view why) {
     if (cause != cancel_cause::shutdown || how_.stateless) return host_->close(cause, why);
     // What is told of that to a host that still listens comes first.
     around_->table.cancel_session(host_->id(), cause, why, std::chrono::steady_clock::now());
+    desk_->process_began();  // andon does not leave before that
     around_->loop.post([self = shared_from_this(), cause, why = std::string(why)] {
-        self->around_->loop.post([self, cause, why] { self->host_->close(cause, why); });
+        self->around_->loop.post([self, cause, why] {
+            self->host_->close(cause, why);
+            self->desk_->process_ended();
+        });
     });
 }
 
@@ -110,7 +114,8 @@ void relay::on_request(detail::incoming_request request, const envelope& message
         how_.stateless ? std::make_shared<call_origin>(call_origin{server_->name, visible_text(request.counts_for, 64)})
                        : origin_;
     const auto call = std::make_shared<relayed_call>(*desk_, host_, std::move(request), message, origin, policy);
-    if (call->method() == "initialize") {
+    const bool handshake = call->method() == "initialize";
+    if (handshake && !how_.stateless) {
         call->when_answered([weak = weak_from_this(), loop = &around_->loop](const relayed_call& which) {
             // Later: how it ended is about to be known.
             loop->post([weak, initialize = which.shared_from_this()] {
@@ -119,7 +124,17 @@ void relay::on_request(detail::incoming_request request, const envelope& message
         });
     }
     call->begin();
+    if (handshake && how_.stateless) {  // one host must not decide what the server is told for all of them
+        return call->fail(error_code::method_not_found, "Method not found: this revision has no initialize",
+                          call_end::refused);
+    }
     if (dialect_) return dialect_->on_request(call);
+    if (undecided_.size() >= lane::most_waiting) {
+        std::erase_if(undecided_, [](const auto& each) { return each->is_over_for_host(); });
+    }
+    if (undecided_.size() >= lane::most_waiting) {
+        return call->fail(error_code::internal_error, "too many calls wait for the server to start", call_end::refused);
+    }
     undecided_.push_back(call);
     if (std::exchange(asking_, true)) return;
     how_.ask_era([weak = weak_from_this()](std::optional<era> which, const std::string& why) {
@@ -141,7 +156,8 @@ void relay::on_notification(const envelope& message) {
 // From the server.
 
 void relay::on_server_request(upstream& from, detail::incoming_request request, const envelope& message) {
-    if (dialect_) dialect_->on_server_request(from, std::move(request), message);
+    if (dialect_) return dialect_->on_server_request(from, std::move(request), message);
+    refuse_server_request(from, std::move(request), message);
 }
 
 void relay::on_server_notification(upstream& from, const envelope& message) {

@@ -10,7 +10,8 @@
 namespace andon::gateway {
 namespace {
 
-constexpr int timed_out_code = -32001;  // what the official SDKs say of a request that took too long
+constexpr std::size_t longest_shown = 4'096;  // of what a server says of its progress
+constexpr int timed_out_code = -32001;        // what the official SDKs say of a request that took too long
 
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
@@ -68,6 +69,13 @@ call_end end_of(cancel_cause cause) noexcept {
 
 }  // namespace
 
+bool asks_for_task(std::string_view raw_params) {
+    // Only where the word is there at all: what else a call says is not ours to read.
+    if (raw_params.find("\"task\"") == std::string_view::npos) return false;
+    const auto params = object_from_json(raw_params);
+    return params && params->contains("task");
+}
+
 std::string spliced(std::string_view text, std::string_view old, std::string_view by) {
     const auto at = static_cast<std::size_t>(old.data() - text.data());
     std::string made;
@@ -98,6 +106,7 @@ relayed_call::relayed_call(call_desk& desk, std::shared_ptr<detail::conversation
       raw_id_(message.raw_id),
       raw_token_(message.raw_progress_token),
       method_(message.method),
+      handshake_(message.method == "initialize"),
       tool_(text_of(message.raw_name.empty() ? message.raw_uri : message.raw_name, 256)),
       traceparent_(text_of(message.raw_traceparent, 128)),
       raw_params_(on_one_line(raw_token_.empty()
@@ -129,13 +138,14 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
     if (const auto last = std::exchange(prepare_, {}); last && !last(*this, *to)) return;
     via_ = to;
     sent_ = now();
-    asks_for_task_ = !raw_token_.empty() && method_ == "tools/call" && in_.speaks == revision::v2025_11_25 &&
-                     raw_params_.find("\"task\"") != std::string::npos;
+    constexpr std::size_t longest_token = 1'024;
+    asks_for_task_ = !raw_token_.empty() && raw_token_.size() <= longest_token && method_ == "tools/call" &&
+                     in_.speaks == revision::v2025_11_25 && asks_for_task(raw_params_);
     pid_ = to->pid();
     to->began(*this);
     const auto sent =
         to->talk().pass_on({.method = method_,
-                            .cancellable = method_ != "initialize",  // DIR-4
+                            .cancellable = method_ != "initialize" && method_ != "server/discover",  // DIR-4
                             .at_once = true,
                             .raw = shared_from_this(),
                             // That of a handshake may be needed again.
@@ -153,7 +163,7 @@ void relayed_call::on_progress(const envelope& message) {
     const time_point at = now();
     if (policy_.progress_restarts_timeout) in_.request.progress(at);
     cadence_ = at - std::max(std::exchange(progressed_, at), sent_);
-    raw_progress_ = message.raw_params;
+    if (message.raw_params.size() <= longest_shown) raw_progress_ = message.raw_params;
     if (raw_token_.empty() || message.raw_progress_token.empty()) return;
     tell_host(on_one_line(whole_notification_message(
         message.method, spliced(message.raw_params, message.raw_progress_token, raw_token_))));
@@ -234,7 +244,7 @@ void relayed_call::fail(int code, std::string_view words, call_end end) {
 
 /// A session whose handshake failed has no id to go on with.
 void relayed_call::answer_error(std::string_view line, int code) {
-    if (method_ == "initialize" && in_.to.reply) return in_.to.reply->refuse(line, code);
+    if (handshake_ && in_.to.reply) return in_.to.reply->refuse(line, code);
     host_->answer(in_.to, line, code);
 }
 
@@ -265,12 +275,11 @@ void relayed_call::host_gave_up() {
         host_->answer_last(in_.to, result_message(raw_id_, with_subscription({}, raw_id_)));
     } else if (end_ == call_end::timed_out || end_ == call_end::stopped) {
         // The host still waits, and did not ask for this.
-        const bool handshake = method_ == "initialize";
         const std::string words = end_ == call_end::stopped ? "stopped by an operator" + (why.empty() ? "" : ": " + why)
-                                  : handshake ? "the server did not answer initialize within its start_timeout"
-                                              : "stopped by andon: it took longer than its time limit";
+                                  : handshake_ ? "the server did not answer initialize within its start_timeout"
+                                               : "stopped by andon: it took longer than its time limit";
         error_code_ = end_ == call_end::timed_out ? timed_out_code : error_code::request_cancelled;
-        if (handshake) {
+        if (handshake_) {
             answer_error(error_message(raw_id_, error_code_, words), error_code_);
         } else {
             host_->answer_last(in_.to, error_message(raw_id_, error_code_, words));
@@ -337,6 +346,11 @@ void relayed_call::leave() {
     if (stage_ == call_stage::running) stage_ = call_stage::over;
     via_.reset();
     filter_ = {};
+    prepare_ = {};
+    first_answer_ = {};
+    // It may be remembered for long, for the sake of an answer that comes late.
+    std::string().swap(raw_params_);
+    std::string().swap(raw_token_);
     if (std::exchange(left_, true)) {
         desk_->over_again(*this);
     } else {

@@ -88,6 +88,8 @@ public:
     [[nodiscard]] revision speaks() const noexcept { return in_.speaks; }
     [[nodiscard]] call_stage stage() const noexcept { return stage_; }
     [[nodiscard]] bool is_over_for_host() const noexcept { return over_for_host_; }
+    /// And perhaps not yet over.
+    [[nodiscard]] bool is_cancelled() const noexcept { return token_.cancelled(); }
     /// Where what belongs to it goes.
     [[nodiscard]] const detail::answer_path& to_host() const noexcept { return in_.to; }
     void tell_host(std::string_view line);
@@ -144,6 +146,7 @@ private:
     std::string raw_id_;
     std::string raw_token_;
     std::string method_;
+    bool handshake_;  // whatever it is called in other words
     std::string tool_;
     std::string traceparent_;
     std::string raw_params_;
@@ -177,6 +180,8 @@ private:
     std::optional<cancel_callback<on_host_cancel>> callback_;  // last: goes first
 };
 
+/// For a task of 2025-11-25, from the params of tools/call.
+[[nodiscard]] bool asks_for_task(std::string_view raw_params);
 /// Of an error object.
 [[nodiscard]] int code_in(std::string_view raw_error);
 /// JSON as it came over HTTP may have line breaks between its tokens; on a stream of lines it must not.

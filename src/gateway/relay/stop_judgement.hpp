@@ -53,11 +53,12 @@ public:
     /// Since when, once it is.
     [[nodiscard]] time_point quiet_since() const noexcept { return quiet_since_; }
 
-private:
     /// A little processor time is a garbage collector's, or the reading of the cancel itself.
     [[nodiscard]] static constexpr duration negligible(duration span) noexcept {
         return std::max<duration>(std::chrono::milliseconds(2), span / 20);
     }
+
+private:
     [[nodiscard]] bool heard_lately(time_point now, duration span) const noexcept {
         return heard_ && now - *heard_ < span;
     }

@@ -10,6 +10,7 @@ namespace {
 constexpr auto first_look = std::chrono::milliseconds(20);
 constexpr auto next_look = std::chrono::milliseconds(50);
 constexpr auto look_at_ignoring = std::chrono::milliseconds(250);
+constexpr auto look_in_doubt = std::chrono::seconds(1);
 
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
@@ -29,7 +30,7 @@ void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
                               watched{.call = call,
                                       .judgement = stop_judgement(call->asked(), call->policy().grace, call->cadence()),
                                       .begun = detail::time_since_boot() - age});
-    if (looking_) return;
+    if (looking_ && waiting_.size() > 1) return;
     looking_ = true;
     if (around_.guardian != 0) static_cast<void>(see(detail::activity_below(around_.guardian), now()));
     look_later(first_look);
@@ -86,8 +87,19 @@ void stop_watch::look() {
         const auto found = waiting_.find(id);
         settle(id, how, how == stop_evidence::quiet ? found->second.judgement.quiet_since() : at);
     }
-    looking_ = !waiting_.empty();
-    if (looking_) look_later(soon ? next_look : look_at_ignoring);
+    // As long as one was not seen to stop it is looked whether everything has: only then nobody is in doubt any more.
+    if (unseen_ && waiting_.empty()) {
+        const bool rests =
+            common.alone && !common.ready && common.busy < stop_judgement::negligible(common.span) &&
+            std::ranges::all_of(activity.processes, [&](const auto& each) { return own_.contains(each.pid); });
+        restful_ = rests ? restful_ + 1 : 0;
+        if (restful_ >= 2) unseen_ = false;
+    }
+    looking_ = !waiting_.empty() || (unseen_ && around_.guardian != 0);
+    // A look must not cost more than a twentieth of the time, whatever the server is.
+    const duration least = 20 * (now() - at);
+    if (looking_)
+        look_later(std::max<duration>(soon ? next_look : waiting_.empty() ? look_in_doubt : look_at_ignoring, least));
     // The last: it may be the end of us.
     for (const auto& call : ignoring) {
         call->ignores();

@@ -72,6 +72,7 @@ private:
     std::size_t at_work_ = 0;  // of those that wait, seen so before this look
     bool looking_ = false;
     bool unseen_ = false;  // one was not seen to stop, nor was the process idle since
+    int restful_ = 0;      // looks in a row at which it was
 };
 
 }  // namespace andon::gateway

@@ -253,8 +253,13 @@ void upstream::conclude() {
     if (!tree_) reaped();
 }
 
+void upstream::began(relayed_call& call) {
+    (call.method() == "subscriptions/listen" ? listening_ : running_).insert(&call);
+}
+
 void upstream::fail_running(std::string_view why) {
-    const auto running = running_;  // each takes itself out
+    auto running = running_;  // each takes itself out
+    running.insert(listening_.begin(), listening_.end());
     for (relayed_call* const call : running) call->shared_from_this()->server_gone(why);
 }
 

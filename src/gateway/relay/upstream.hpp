@@ -99,9 +99,15 @@ public:
 
     // For calls.
 
-    void began(relayed_call& call) { running_.insert(&call); }
-    void ended(relayed_call& call) { running_.erase(&call); }
-    [[nodiscard]] bool is_running(relayed_call& call) const noexcept { return running_.contains(&call); }
+    // A subscription waits, and does no work: what its server does is done for others.
+    void began(relayed_call& call);
+    void ended(relayed_call& call) {
+        running_.erase(&call);
+        listening_.erase(&call);
+    }
+    [[nodiscard]] bool is_running(relayed_call& call) const noexcept {
+        return running_.contains(&call) || listening_.contains(&call);
+    }
     void watch(const std::shared_ptr<relayed_call>& call) { watch_->watch(call); }
     /// A call was answered with a task, whose progress goes on under the call's token (2025-11-25).
     struct progress_of_task {
@@ -152,6 +158,7 @@ private:
     std::unique_ptr<stop_watch> watch_;
     state state_ = state::starting;
     std::unordered_set<relayed_call*> running_;
+    std::unordered_set<relayed_call*> listening_;
     static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
     std::unordered_map<std::int64_t, progress_of_task> tasks_;
     std::deque<std::int64_t> oldest_task_;

@@ -175,7 +175,7 @@ std::string modern_to_legacy::listen_result(std::string_view raw_id) const {
     return std::move(to).done();
 }
 
-gateway::reply modern_to_legacy::server_request(std::string_view method) const {
+gateway::reply modern_to_legacy::server_request(std::string_view method) {
     if (method == "ping") return answer{"{}"};
     return refusal{error_code::method_not_found, "Method not found: the client speaks 2026-07-28 and cannot be asked " +
                                                      visible_text(method, 128) + ", as its capabilities say"};

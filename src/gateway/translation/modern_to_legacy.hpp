@@ -59,7 +59,7 @@ public:
     [[nodiscard]] std::string listen_result(std::string_view raw_id) const;
 
     /// A request of the server to the client: only `ping` has an answer.
-    [[nodiscard]] gateway::reply server_request(std::string_view method) const;
+    [[nodiscard]] static gateway::reply server_request(std::string_view method);
 
     /// Nothing: it goes no further. Cancels are the relay's.
     [[nodiscard]] std::optional<notification> from_client(std::string_view method, std::string_view raw_params) const;
