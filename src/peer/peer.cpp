@@ -75,6 +75,12 @@ bool is_modern_error(const json::object& error) {
             code->get_int64() == error_code::header_mismatch);
 }
 
+envelope_limits limits_of(const peer_settings& settings) {
+    envelope_limits limits = settings.limits;
+    limits.lone_surrogates = settings.relays;
+    return limits;
+}
+
 }  // namespace
 
 std::optional<std::string> batch_answers::add(std::string_view answer) {
@@ -89,7 +95,7 @@ std::optional<std::string> batch_answers::add(std::string_view answer) {
 }
 
 peer::peer(peer_settings settings, in_flight& table, const session& in)
-    : settings_(std::move(settings)), table_(&table), session_(&in), reader_(settings_.limits) {
+    : settings_(std::move(settings)), table_(&table), session_(&in), reader_(limits_of(settings_)) {
     raw_server_meta_ = json_text(json::object{{meta_server_info, settings_.implementation}});
 }
 
@@ -181,6 +187,8 @@ peer_step peer::fault(const envelope_fault& found) const {
     peer_step step;
     step.note = "not a message: " + found.message;
     step.malformed = true;
+    step.lost_answer = found.answer;
+    step.answered = found.answered;
     // A modern client writes no response, a notification and an answer have none, and a client that answers a fault
     // with a fault could go on like that for ever.
     if (found.silent || settings_.role == peer_role::client) return step;

@@ -54,7 +54,8 @@ http_endpoint::http_endpoint(http_service& with, const http_options& options, st
       options_(&options),
       path_(std::move(path)),
       kept_(std::make_shared<kept_budget>(options_->limits.kept_by_all)),
-      reader_(envelope_limits{.longest_id = service_->bounds().longest_id}) {}
+      reader_(envelope_limits{.longest_id = service_->bounds().longest_id,
+                              .lone_surrogates = service_->bounds().lone_surrogates}) {}
 
 http_endpoint::~http_endpoint() = default;
 

@@ -33,6 +33,7 @@ public:
     struct limits {
         std::vector<revision> revisions{all_revisions.begin(), all_revisions.end()};
         std::size_t longest_id = 1'024;
+        bool lone_surrogates = false;                      ///< as envelope_limits has it
         std::size_t most_bytes = std::size_t{256} << 20U;  ///< in flight, of one client
     };
 

@@ -86,7 +86,18 @@ void conversation::receive_batch(std::string_view line, const arrival& how) {
     }
 }
 
-void conversation::on_line_too_long() { take(peer_.line_too_long(), {}); }
+void conversation::on_line_too_long() {
+    take(peer_.line_too_long(), {});
+    lose_answer(std::nullopt, "it was too long");
+}
+
+/// Whoever waits for it is told now, and not when its time is over. Where it does not say whose it is, and only one
+/// waits, it is that one's.
+void conversation::lose_answer(std::optional<std::int64_t> id, std::string_view why) {
+    if (closed_ || peer_.settings().role != peer_role::client) return;
+    if (!id && outgoing_.size() == 1) id = outgoing_.begin()->first;
+    if (id && outgoing_.contains(*id)) on_request_lost(*id, "the answer could not be read: " + std::string(why));
+}
 
 void conversation::watch_handshake() {
     const auto wake = peer_.next_wake();
@@ -96,6 +107,7 @@ void conversation::watch_handshake() {
 
 void conversation::take(peer_step step, const arrival& how) {
     if (closed_) return;
+    if (step.lost_answer) lose_answer(step.answered, step.note);
     if (!step.note.empty() && step.what != next_step::failed) {
         log(step.malformed ? log_level::warning : log_level::debug, step.note);
     }

@@ -86,7 +86,7 @@ public:
     void receive(const envelope& message, const arrival& how);
     void receive_batch(std::string_view line, const arrival& how);
     /// As transport::leave().
-    void leave(std::function<void()> done) { closed_ ? done() : transport_->leave(std::move(done)); }
+    void leave(const std::function<void()>& done) { closed_ ? done() : transport_->leave(done); }
     /// Ends it: what is in flight, in both directions, is cancelled.
     void close(cancel_cause cause, std::string_view why);
     [[nodiscard]] const peer& protocol() const noexcept { return peer_; }
@@ -139,6 +139,7 @@ private:
     void on_request_lost(std::int64_t id, std::string_view why) override;
     void on_remark(log_level level, std::string_view text) override { log(level, text); }
     void take(peer_step step, const arrival& how);
+    void lose_answer(std::optional<std::int64_t> id, std::string_view why);
     void take_unclaimed(const envelope& message);
     [[nodiscard]] std::shared_ptr<outgoing_call> begin(outgoing_call::settings what, std::int64_t id,
                                                        begin_result begun, std::shared_ptr<reply_path> via);

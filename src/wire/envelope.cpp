@@ -1,7 +1,9 @@
 #include "andon/wire/envelope.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/json/parse.hpp>
+#include <charconv>
 #include <simdjson.h>
 #include <utility>
 
@@ -60,6 +62,45 @@ ondemand::parser& shared_parser(std::size_t size) {
     return parser;
 }
 
+/// Of a string with its quotes; control characters and UTF-8 were looked at before.
+bool escapes_are_right(std::string_view raw) noexcept {
+    const auto is_hex = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    };
+    for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\', at)) {
+        const char which = at + 1 < raw.size() ? raw[at + 1] : '\0';
+        if (std::string_view("\"\\/bfnrtu").find(which) == std::string_view::npos) return false;
+        at += 2;
+        if (which != 'u') continue;
+        const std::string_view digits = raw.substr(at, 4);
+        if (digits.size() != 4 || !std::all_of(digits.begin(), digits.end(), is_hex)) return false;
+        at += 4;
+    }
+    return true;
+}
+
+// What cannot be read as JSON was an answer all the same, as a rule: whoever waits for it is to know.
+
+bool looks_like_answer(std::string_view line) noexcept {
+    const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+    return has("\"jsonrpc\"") && (has("\"result\"") || has("\"error\"")) && !has("\"method\"");
+}
+
+/// As it stands at either end of what is usually written.
+std::optional<std::int64_t> number_behind_id(std::string_view line) noexcept {
+    constexpr std::string_view name = "\"id\":";
+    for (const std::size_t at : {line.rfind(name), line.find(name)}) {
+        if (at == std::string_view::npos) return std::nullopt;
+        const std::size_t begin = line.find_first_not_of(' ', at + name.size());
+        if (begin == std::string_view::npos) continue;
+        std::int64_t number = 0;
+        const auto [end, error] = std::from_chars(line.data() + begin, line.data() + line.size(), number);
+        const bool whole = end == line.data() + line.size() || *end == ',' || *end == '}' || *end == ' ';
+        if (error == std::errc() && whole) return number;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 class envelope_reader::parsing {
@@ -106,8 +147,8 @@ private:
     void remember(const fault_found& found) noexcept;
     const char* location();
     bool at_end();
-    void refuse(const simdjson::simdjson_error& error);
-    void refuse(const fault_found& found);
+    void refuse(const simdjson::simdjson_error& error, std::string_view line);
+    void refuse(const fault_found& found, std::string_view line);
 
     envelope_limits limits_;
     ondemand::document* document_ = nullptr;
@@ -180,7 +221,10 @@ std::string_view* envelope_reader::parsing::place_of(std::string_view key, insid
 
 std::string_view envelope_reader::parsing::scalar(ondemand::value& value) {
     const std::string_view raw = trimmed(value.raw_json_token());
-    if (raw.front() == '"') {
+    if (raw.front() == '"' && limits_.lone_surrogates) {
+        static_cast<void>(value.get_raw_json_string().value());
+        if (!escapes_are_right(raw)) throw fault_found{error_code::parse_error, "an escape that is none"};
+    } else if (raw.front() == '"') {
         [[maybe_unused]] const std::string_view text = value.get_string();  // throws where an escape is wrong
     } else {
         if (raw != "true" && raw != "false" && raw != "null" && !is_number(raw)) {
@@ -292,18 +336,21 @@ void envelope_reader::parsing::message(ondemand::document& document) {
     check();
 }
 
-void envelope_reader::parsing::refuse(const fault_found& found) {
+void envelope_reader::parsing::refuse(const fault_found& found, std::string_view line) {
     const bool valid = found.code != error_code::parse_error;
     const bool answers = !seen_[method_member] && (seen_[result_member] || seen_[error_member]);
+    const bool answer = answers || (!valid && looks_like_answer(line));
     fault = {.code = found.code,
              .message = found.message,
              .raw_id = valid && !answers && envelope_.has_id ? std::string(envelope_.raw_id) : "",
-             .silent = valid && (answers || (seen_[method_member] && !seen_[id_member]))};
+             .silent = valid && (answers || (seen_[method_member] && !seen_[id_member])),
+             .answer = answer,
+             .answered = answer && !id_twice_ ? number_behind_id(line) : std::nullopt};
 }
 
-void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error) {
+void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error, std::string_view line) {
     const bool deep = error.error() == simdjson::DEPTH_ERROR;
-    refuse(fault_found{deep ? error_code::invalid_request : error_code::parse_error, error.what()});
+    refuse(fault_found{deep ? error_code::invalid_request : error_code::parse_error, error.what()}, line);
 }
 
 const envelope* envelope_reader::parsing::read(std::string_view line) {
@@ -318,9 +365,9 @@ const envelope* envelope_reader::parsing::read(std::string_view line) {
         message(document);
         return &envelope_;
     } catch (const simdjson::simdjson_error& error) {
-        refuse(error);
+        refuse(error, line);
     } catch (const fault_found& found) {
-        refuse(found);
+        refuse(found, line);
     }
     return nullptr;
 }
@@ -339,9 +386,9 @@ std::optional<std::vector<std::string_view>> envelope_reader::parsing::split_bat
         if (messages.empty()) throw fault_found{error_code::invalid_request, "an empty batch"};
         return messages;
     } catch (const simdjson::simdjson_error& error) {
-        refuse(error);
+        refuse(error, line);
     } catch (const fault_found& found) {
-        refuse(found);
+        refuse(found, line);
     }
     return std::nullopt;
 }

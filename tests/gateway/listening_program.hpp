@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <memory>
 #include <poll.h>
-#include <regex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -27,18 +27,23 @@ public:
                                                      {"ANDON_STATE_DIR", folder / "state"},
                                                      {"ANDON_LOG", "info"}}},
                                     {.in = stdio::null, .out = stdio::null, .err = stdio::pipe})) {
+        constexpr std::string_view before = "listening on ";
         std::string heard;
-        std::smatch found;
+        std::size_t begin = std::string::npos;
+        std::size_t end = std::string::npos;
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-        while (!std::regex_search(heard, found, std::regex("listening on (http://[^ \"\\n]*)[\"\\n]"))) {
+        while (end == std::string::npos) {
             if (std::chrono::steady_clock::now() > until) throw std::runtime_error("it does not listen: " + heard);
             pollfd ready{tree_.err(), POLLIN, 0};
             ::poll(&ready, 1, 100);
             std::array<char, 4096> bytes{};
             const ssize_t got = ::read(tree_.err(), bytes.data(), bytes.size());
             if (got > 0) heard.append(bytes.data(), static_cast<std::size_t>(got));
+            begin = heard.find(before);
+            if (begin != std::string::npos) end = heard.find_first_of("\"\n", begin);
         }
-        url_ = found[1];
+        begin += before.size();
+        url_ = heard.substr(begin, end - begin);
         tree_.close_err();
     }
     [[nodiscard]] const std::string& url() const noexcept { return url_; }

@@ -81,9 +81,11 @@ struct peer_step {
     next_step what = next_step::nothing;
     std::string bytes{};
     std::string note{};
-    int code = 0;            ///< with send: that of the error, if it is one
-    bool unclaimed = false;  ///< `message` is an answer, or progress, to what is not waited for any more
-    bool malformed = false;  ///< the note is of something that no peer should send (RCV-6)
+    int code = 0;              ///< with send: that of the error, if it is one
+    bool unclaimed = false;    ///< `message` is an answer, or progress, to what is not waited for any more
+    bool malformed = false;    ///< the note is of something that no peer should send (RCV-6)
+    bool lost_answer = false;  ///< it was an answer to us, to this request if that could be read
+    std::optional<std::int64_t> answered{};
     const envelope* message = nullptr;
     active_request request{};
     revision speaks = newest_legacy;  ///< with handle_request: by which revision it is to be answered

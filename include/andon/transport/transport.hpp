@@ -25,6 +25,7 @@ struct transport_limits {
     std::size_t waiting_soft = std::size_t{1}
                                << 20U;  ///< of what goes out: above it, progress and log messages are lost
     std::size_t waiting_hard = std::size_t{64} << 20U;  ///< above it, the peer is taken for gone
+    bool lone_surrogates = false;                       ///< over HTTP, as envelope_limits has it
     /// At the end: how long what is waiting to be sent may hold up the leaving.
     std::chrono::milliseconds linger{300};
 };
@@ -100,7 +101,7 @@ public:
     }
     /// On the loop's thread, before close(): takes leave without holding up the loop, which others need. `done`, once,
     /// when close() will not wait for anything any more.
-    virtual void leave(std::function<void()> done) { done(); }
+    virtual void leave(const std::function<void()>& done) { done(); }
     /// On the loop's thread: writes what is waiting, as far as the peer takes it at once, and says nothing more.
     virtual void close() = 0;
 };

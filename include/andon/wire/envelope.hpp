@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,11 +51,15 @@ struct envelope_fault {
     std::string message;
     std::string raw_id{};  ///< of a request; empty: it had none that could be read
     bool silent = false;   ///< a notification, or an answer, whose id is one of the reader's own: nobody is told
+    bool answer = false;   ///< by all appearances, if it is no JSON
+    std::optional<std::int64_t> answered{};  ///< the request that it answers, likewise
 };
 
 struct envelope_limits {
     std::size_t depth = 128;
     std::size_t longest_id = 1'024;  ///< bytes of a string id
+    /// Lets halves of surrogate pairs through, which JSON allows and most libraries cannot read: for who passes it on.
+    bool lone_surrogates = false;
 };
 
 /// Reads one message after the other with simdjson's on-demand parser, which looks at nothing it is not asked for; so

@@ -30,7 +30,7 @@ private:
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;
     const server_config* server_;
-    limits bounds_{};
+    limits bounds_{.lone_surrogates = true};
     era_probe probe_;
     std::list<std::weak_ptr<relay>> relays_;
 };

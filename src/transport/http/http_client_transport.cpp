@@ -341,10 +341,10 @@ void http_client_transport::list_page(const std::weak_ptr<posted_message>& owner
 
 // The end.
 
-void http_client_transport::leave(std::function<void()> done) {
+void http_client_transport::leave(const std::function<void()>& done) {
     if (closed_ || !pool_ || leaving_) return done();
     end_calls();
-    leaving_ = std::make_unique<farewell>(*this, std::move(done));
+    leaving_ = std::make_unique<farewell>(*this, done);
 }
 
 void http_client_transport::close() {

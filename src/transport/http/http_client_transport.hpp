@@ -40,7 +40,7 @@ public:
     void open(event_loop& loop, events& to) override;
     bool send(std::string_view line, const cancel_token* owner) override;
     void cancel_request(std::int64_t id, std::string_view line) override;
-    void leave(std::function<void()> done) override;
+    void leave(const std::function<void()>& done) override;
     void close() override;
 
     // For the messages that are under way.
