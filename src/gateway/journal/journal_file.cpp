@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS call (
     error_code INTEGER NOT NULL, cause TEXT, reason TEXT NOT NULL, asked_by TEXT NOT NULL, evidence TEXT NOT NULL,
     ignored INTEGER NOT NULL, time_to_stop_us INTEGER, late_messages INTEGER NOT NULL, killed INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS call_ended ON call(ended_us);
+CREATE INDEX IF NOT EXISTS call_number ON call(andon, number);
 )";
 
 constexpr std::size_t longest_text = 1'024;
@@ -112,6 +113,7 @@ journal_file::journal_file(const std::string& path, const journal_bounds& bounds
         "INSERT INTO call(andon, number, server, session, method, tool, request_id, traceparent, pid, started_us, "
         "ended_us, \"end\", error_code, cause, reason, asked_by, evidence, ignored, time_to_stop_us, late_messages, "
         "killed) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    take_back_ = base_.statement("DELETE FROM call WHERE andon=? AND number=? AND started_us=?");
     forget_old_ = base_.statement("DELETE FROM call WHERE ended_us < ?");
     forget_many_ = base_.statement("DELETE FROM call WHERE id <= (SELECT max(id) FROM call) - ?");
 }
@@ -122,6 +124,13 @@ void journal_file::write(std::span<const journal_entry> entries) {
         sqlite_statement& put = *put_;
         put.reset();
         const relayed_call_view& call = each.call;
+        if (each.corrects) {
+            take_back_->reset();
+            take_back_->integer(1, ::getpid());
+            take_back_->integer(2, static_cast<std::int64_t>(call.number));
+            take_back_->integer(3, micros(call.started));
+            take_back_->run();
+        }
         int place = 0;
         const auto text = [&](std::string_view value) { put.text(++place, visible_text(value, longest_text)); };
         const auto number = [&](auto value) { put.integer(++place, static_cast<std::int64_t>(value)); };
@@ -159,6 +168,7 @@ void journal_file::write(std::span<const journal_entry> entries) {
     forget_many_->integer(1, static_cast<std::int64_t>(bounds_.max_rows));
     forget_many_->run();
     put_->reset();
+    take_back_->reset();
     forget_old_->reset();
     forget_many_->reset();
     all.commit();

@@ -54,6 +54,7 @@ private:
     std::function<bool(duration waited)> patience_;
     sqlite_base base_;
     std::optional<sqlite_statement> put_{};
+    std::optional<sqlite_statement> take_back_{};
     std::optional<sqlite_statement> forget_old_{};
     std::optional<sqlite_statement> forget_many_{};
     std::optional<file_identity> identity_{};

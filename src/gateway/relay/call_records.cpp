@@ -61,7 +61,8 @@ void call_records::on_over(const relayed_call& call) {
 }
 
 void call_records::on_amended(const relayed_call& call) {
-    const journal_entry entry = call.entry();
+    journal_entry entry = call.entry();
+    entry.corrects = true;
     log_.cancel_over(entry);
     if (journal_) journal_->write(entry);
 }

@@ -73,7 +73,7 @@ void lane::start_failed() {
 /// Tasks outlive the call that made them, and have to be found again: they are not for a process of one call.
 bool lane::isolated(const relayed_call& call) const {
     return call.method() == "tools/call" && call.policy().on_ignored == ignored_policy::isolate &&
-           std::holds_alternative<command_target>(server_->target) && !asks_for_task(call.raw_params());
+           std::holds_alternative<command_target>(server_->target) && !call.may_be_task();
 }
 
 std::shared_ptr<upstream> lane::best() const {
@@ -258,6 +258,8 @@ void lane::on_server_notification(upstream& which, const envelope& message) {
 
 void lane::on_ignored(upstream& which, relayed_call& call) {
     if (call.policy().on_ignored == ignored_policy::drop || which.pid() == 0) return;
+    // One that could not be isolated, for it might have been a task: others' calls are not to die with it.
+    if (call.policy().on_ignored == ignored_policy::isolate && !busy_.contains(&which)) return;
     which.kill("the server was killed: it ignored the cancel of " +
                (call.tool().empty() ? call.method() : call.tool()));
 }

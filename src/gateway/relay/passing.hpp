@@ -1,8 +1,11 @@
 // Host and server speak the same language: everything is passed on as it came.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "gateway/relay/dialect.hpp"
 
@@ -26,11 +29,25 @@ public:
 
 private:
     void learn_from(relayed_call& call);
+    void learn_task_of(relayed_call& call);
+    /// False: it is somebody else's, or nobody's.
+    [[nodiscard]] bool may_ask(const relayed_call& call) const;
+    /// Where the task is that it asks about; null: anywhere.
+    [[nodiscard]] std::shared_ptr<upstream> place_of_task(const relayed_call& call) const;
     void agreed(const envelope& answer);
 
     dialect_surroundings with_;
     refused_handshake refused_;
     bool modern_ = false;  // and adopted as such
+
+    // The tasks of modern hosts, who share processes: whose each is (TASK-5), and where.
+    struct known_task {
+        std::string owner;
+        std::weak_ptr<upstream> at;
+    };
+    static constexpr std::size_t most_tasks = 65'536;  // the oldest are forgotten
+    std::unordered_map<std::string, known_task> tasks_;
+    std::deque<std::string> oldest_task_;
 };
 
 }  // namespace andon::gateway

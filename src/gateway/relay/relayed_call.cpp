@@ -76,6 +76,22 @@ bool asks_for_task(std::string_view raw_params) {
     return params && params->contains("task");
 }
 
+std::string task_in(std::string_view raw_result) {
+    if (raw_result.find("\"taskId\"") == std::string_view::npos) return {};
+    const auto result = object_from_json(raw_result);
+    if (!result) return {};
+    const json::value* const inside = result->if_contains("task");  // 2025-11-25
+    const json::object& task = inside != nullptr && inside->is_object() ? inside->get_object() : *result;
+    const json::value* const id = task.if_contains("taskId");
+    return id != nullptr && id->is_string() ? std::string(id->get_string()) : std::string();
+}
+
+bool relayed_call::may_be_task() const {
+    if (method_ != "tools/call") return false;
+    if (era_of(in_.speaks) == era::legacy) return asks_for_task(raw_params_);
+    return raw_params_.find("io.modelcontextprotocol/tasks") != std::string::npos;
+}
+
 std::string spliced(std::string_view text, std::string_view old, std::string_view by) {
     const auto at = static_cast<std::size_t>(old.data() - text.data());
     std::string made;
@@ -138,9 +154,7 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
     if (const auto last = std::exchange(prepare_, {}); last && !last(*this, *to)) return;
     via_ = to;
     sent_ = now();
-    constexpr std::size_t longest_token = 1'024;
-    asks_for_task_ = !raw_token_.empty() && raw_token_.size() <= longest_token && method_ == "tools/call" &&
-                     in_.speaks == revision::v2025_11_25 && asks_for_task(raw_params_);
+    may_be_task_ = may_be_task();
     pid_ = to->pid();
     to->began(*this);
     const auto sent =
@@ -205,8 +219,11 @@ void relayed_call::on_answer(const envelope& message) {
     } else if (method_ == "subscriptions/listen") {
         host_->answer(in_.to, result_message(raw_id_, with_subscription(message.raw_result, raw_id_)));
     } else {
-        if (asks_for_task_ && message.raw_result.find("\"taskId\"") != std::string_view::npos) {
-            via_->expect_progress(wire_id(), {host_, raw_token_});
+        if (may_be_task_ && !task_in(message.raw_result).empty()) {
+            constexpr std::size_t longest_token = 1'024;
+            const bool told = era_of(in_.speaks) == era::legacy && !raw_token_.empty();
+            if (told && raw_token_.size() <= longest_token) via_->expect_progress(wire_id(), {host_, raw_token_});
+            via_->made_task();
         }
         host_->answer(in_.to, on_one_line(result_message(raw_id_, message.raw_result)));
     }

@@ -87,6 +87,10 @@ public:
     [[nodiscard]] const call_policy& policy() const noexcept { return policy_; }
     [[nodiscard]] revision speaks() const noexcept { return in_.speaks; }
     [[nodiscard]] call_stage stage() const noexcept { return stage_; }
+    /// Of the tasks that it makes and asks about; empty: whoever is there.
+    [[nodiscard]] const std::string& owner() const noexcept { return in_.owner; }
+    /// Whether its answer may be a task, by what it says: asked for (2025-11-25), or declared (2026-07-28).
+    [[nodiscard]] bool may_be_task() const;
     [[nodiscard]] bool is_over_for_host() const noexcept { return over_for_host_; }
     /// And perhaps not yet over.
     [[nodiscard]] bool is_cancelled() const noexcept { return token_.cancelled(); }
@@ -172,7 +176,7 @@ private:
     int error_code_ = 0;
     std::uint32_t late_ = 0;
     std::uint32_t killed_ = 0;
-    bool asks_for_task_ = false;  // and wants to hear of its progress
+    bool may_be_task_ = false;
     bool ignored_ = false;
     bool over_for_host_ = false;
     bool answered_late_ = false;
@@ -182,6 +186,8 @@ private:
 
 /// For a task of 2025-11-25, from the params of tools/call.
 [[nodiscard]] bool asks_for_task(std::string_view raw_params);
+/// Of a result that is a task; empty: it is none.
+[[nodiscard]] std::string task_in(std::string_view raw_result);
 /// Of an error object.
 [[nodiscard]] int code_in(std::string_view raw_error);
 /// JSON as it came over HTTP may have line breaks between its tokens; on a stream of lines it must not.

@@ -86,6 +86,7 @@ struct journal_entry {
     std::optional<duration> time_to_stop{};  ///< from the cancel until the work had stopped
     std::uint32_t late_messages = 0;         ///< dropped after the cancel
     std::uint32_t killed = 0;                ///< processes
+    bool corrects = false;                   ///< the one that was written of this call before
 };
 
 }  // namespace andon::gateway

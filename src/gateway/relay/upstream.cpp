@@ -101,12 +101,13 @@ void upstream::start(events& told, const handshake_memory& memory) {
     started_ = now();
     auto over = connect();
     watch_ = std::make_unique<stop_watch>(
-        around_->loop, stop_watch::surroundings{.running = [this] { return running_.size(); },
-                                                .guardian = pid_ == 0 ? 0 : detail::guardian_of(pid_),
-                                                .ignored =
-                                                    [this](relayed_call& call) {
-                                                        if (events_ != nullptr) events_->on_ignored(*this, call);
-                                                    }});
+        around_->loop,
+        stop_watch::surroundings{.running = [this] { return running_.size() + (makes_tasks_ ? 1U : 0U); },
+                                 .guardian = pid_ == 0 ? 0 : detail::guardian_of(pid_),
+                                 .ignored =
+                                     [this](relayed_call& call) {
+                                         if (events_ != nullptr) events_->on_ignored(*this, call);
+                                     }});
     talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
     if (tree_) {
         reports_ = std::make_unique<detail::event_loop::watch>(around_->loop, tree_->report_fd());

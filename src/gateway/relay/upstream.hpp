@@ -115,6 +115,8 @@ public:
         std::string raw_token;
     };
     void expect_progress(std::int64_t token, progress_of_task of);
+    /// From now on what its process does may be done for a task, and says nothing of a call that was asked to stop.
+    void made_task() noexcept { makes_tasks_ = true; }
 
     /// Everything in it dies now, for a policy's sake. `on_gone` follows, with these words.
     void kill(std::string why);
@@ -169,6 +171,7 @@ private:
     time_point started_{};
     bool awaits_report_ = false;  // of its exit, once its output has ended
     std::string raw_initialize_result_;
+    bool makes_tasks_ = false;
     bool killed_ = false;
     std::shared_ptr<upstream> until_reaped_;  // ourselves
 };
