@@ -135,6 +135,7 @@ void client_connection::write() {
     if (written_ < bytes.size() || exchange_->phase_ == exchange::phase::sent) return;
     exchange_->phase_ = exchange::phase::sent;
     exchange_->sent_at_ = now();
+    exchange_->listener_->on_sent();
 }
 
 void client_connection::watch() {
