@@ -90,15 +90,15 @@ private:
     bool removing_ = false;
 };
 
-http_client_transport::http_client_transport(endpoint where, http_client_options options,
+http_client_transport::http_client_transport(std::shared_ptr<const http_target> to, http_client_options options,
                                              const transport_limits& limits)
     : limits_(limits),
       options_(std::move(options)),
-      writer_(where, options_),
+      writer_(to->where(), options_),
       alive_(std::make_shared<http_client_transport*>(this)) {
     if (options_.max_connections == 0) throw std::invalid_argument("max_connections: at least one is needed");
-    if (where.tls) pool_settings_.tls = tls_context::client(options_.ca_file);
-    pool_settings_.where = std::move(where);
+    static_cast<void>(to->addresses());  // or it throws
+    pool_settings_.to = std::move(to);
     pool_settings_.most = options_.max_connections;
     pool_settings_.connect_timeout = options_.connect_timeout;
     pool_settings_.idle_timeout = options_.idle_timeout;
@@ -421,9 +421,8 @@ void http_client_transport::end_calls() {
 
 std::unique_ptr<transport> http_client_transport(std::string_view url, http_client_options options,
                                                  const transport_limits& limits) {
-    auto where = detail::endpoint::from_url(url);
-    where.resolve();
-    return std::make_unique<detail::http_client_transport>(std::move(where), std::move(options), limits);
+    auto to = std::make_shared<detail::http_target>(url, options.ca_file);
+    return std::make_unique<detail::http_client_transport>(std::move(to), std::move(options), limits);
 }
 
 }  // namespace andon

@@ -37,7 +37,10 @@ namespace andon::detail {
 /// A server that lets too much of it come together is taken for gone, as the peer on a stream is (see outbox).
 class http_client_transport final : public transport {
 public:
-    http_client_transport(endpoint where, http_client_options options, const transport_limits& limits);
+    /// The target's trust is what counts, and not the option's. Throws std::invalid_argument where an option cannot be
+    /// used, std::runtime_error where the host is not known. Waits for nothing.
+    http_client_transport(std::shared_ptr<const http_target> to, http_client_options options,
+                          const transport_limits& limits);
     ~http_client_transport() override;
 
     void open(event_loop& loop, events& to) override;
