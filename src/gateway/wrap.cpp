@@ -7,8 +7,9 @@ namespace andon::gateway {
 
 void run_wrap(const configuration& config, const server_config& server) {
     relaying all(config, {.kind = "wrap", .name = server.name});
-    const auto between = std::make_shared<relay>(all.around(), all.desk(), server, lane::settings{}, stdio_transport(),
-                                                 relay::settings{.session = "stdio", .on_end = [&] { all.leave(); }});
+    const auto between =
+        std::make_shared<relay>(all.around(), all.desk(), server, lane::settings{.instead = upstream::to_url(server)},
+                                stdio_transport(), relay::settings{.session = "stdio", .on_end = [&] { all.leave(); }});
     all.desk().list_upstreams_by([&](std::vector<upstream_view>& views) { between->way().list(views); });
     between->start_server();
     between->open();

@@ -264,7 +264,7 @@ void raw_http_server::dispatch(raw_http_request request) {
     const std::lock_guard lock(mutex_);
     if (request.method == "DELETE") {
         deleted_.push_back(request.header("mcp-session-id"));
-        request.reply("200 OK");
+        if (answers_deletes_) request.reply("200 OK");
     } else {
         requests_.push_back(std::move(request));
     }

@@ -113,6 +113,8 @@ public:
     void fence(client& client);
 
     void listen_to_gets() { listened_to_ = true; }
+    /// They are noted all the same.
+    void leave_deletes_unanswered() { answers_deletes_ = false; }
     [[nodiscard]] std::vector<std::string> deleted();
     [[nodiscard]] int connections();
     /// New connections wait in the kernel, until it takes no more.
@@ -138,6 +140,7 @@ private:
     bool looks_for_new_ = true;  // the server's thread: what it made of that
     bool leaving_ = false;
     std::atomic<bool> listened_to_ = false;
+    std::atomic<bool> answers_deletes_ = true;
     std::thread thread_;
 };
 

@@ -25,7 +25,7 @@ void era_probe::ask(told then) {
     peer_settings own{.implementation = {{"name", "andon"}, {"version", ANDON_VERSION}}};
     own.probe_timeout = std::min(own.probe_timeout, server_->start_timeout / 2);
     own.handshake_timeout = server_->start_timeout - own.probe_timeout;
-    asked_ = std::make_shared<upstream>(around_, *desk_, *server_, std::move(own));
+    asked_ = std::make_shared<upstream>(around_, *desk_, *server_, std::move(own), instead_);
     try {
         asked_->start(*this, {});
     } catch (const std::exception& error) {

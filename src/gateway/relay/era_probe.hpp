@@ -13,8 +13,9 @@ namespace andon::gateway {
 /// Asked once: a process of the server is started for it, shakes hands, and is let go. On the loop's thread.
 class era_probe final : private upstream::events {
 public:
-    era_probe(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server)
-        : around_(std::move(around)), desk_(&desk), server_(&server) {}
+    era_probe(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,
+              upstream::connector instead = {})
+        : around_(std::move(around)), desk_(&desk), server_(&server), instead_(std::move(instead)) {}
     ~era_probe();
 
     /// Nothing: it could not be found out this time, for that reason.
@@ -32,6 +33,7 @@ private:
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;
     const server_config* server_;
+    upstream::connector instead_;
     std::optional<era> known_;
     std::shared_ptr<upstream> asked_;
     std::vector<told> waiting_;

@@ -6,7 +6,11 @@ namespace andon::gateway {
 
 served_server::served_server(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk,
                              const server_config& server)
-    : around_(std::move(around)), desk_(&desk), server_(&server), probe_(around_, desk, server) {}
+    : around_(std::move(around)),
+      desk_(&desk),
+      server_(&server),
+      to_url_(upstream::to_url(server)),
+      probe_(around_, desk, server, to_url_) {}
 
 std::shared_ptr<detail::http_service::guest> served_server::open(std::unique_ptr<transport> over, std::string_view id,
                                                                  std::function<void()> ended) {
@@ -19,9 +23,9 @@ std::shared_ptr<detail::http_service::guest> served_server::open(std::unique_ptr
                         .stateless = stateless};
     if (server_->translate) how.ask_era = [this](era_probe::told then) { probe_.ask(std::move(then)); };
     const bool pooled = stateless && server_->processes == process_use::pool;
-    auto made =
-        std::make_shared<relay>(around_, *desk_, *server_, lane::settings{.processes = pooled ? server_->pool_size : 1},
-                                std::move(over), std::move(how));
+    auto made = std::make_shared<relay>(
+        around_, *desk_, *server_, lane::settings{.processes = pooled ? server_->pool_size : 1, .instead = to_url_},
+        std::move(over), std::move(how));
     *place = made;
     made->open();
     return made;

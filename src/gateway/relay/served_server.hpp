@@ -31,6 +31,7 @@ private:
     call_desk* desk_;
     const server_config* server_;
     limits bounds_{.lone_surrogates = true};
+    upstream::connector to_url_;  // empty: it is a command
     era_probe probe_;
     std::list<std::weak_ptr<relay>> relays_;
 };

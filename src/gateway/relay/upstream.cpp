@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "andon/core/visible_text.hpp"
-#include "andon/transport/http_client.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "transport/http/http_client_transport.hpp"
 
 namespace andon::gateway {
 namespace {
@@ -32,7 +32,6 @@ std::string from_environment(const std::string& name) {
 
 http_client_options options_of(const url_target& target) {
     http_client_options options;
-    options.ca_file = target.ca_file;
     if (!target.bearer_env.empty()) options.bearer_token = from_environment(target.bearer_env);
     options.headers.assign(target.headers.begin(), target.headers.end());
     for (const auto& [header, variable] : target.headers_env) {
@@ -77,11 +76,24 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
 
 upstream::~upstream() = default;
 
+upstream::connector upstream::to_url(const server_config& server) {
+    const auto* const url = std::get_if<url_target>(&server.target);
+    if (url == nullptr) return {};
+    try {
+        auto to =
+            std::make_shared<const detail::http_target>(url->url, url->ca_file, detail::http_target::usually_good_for);
+        return [url, to = std::move(to)] {
+            return std::make_unique<detail::http_client_transport>(to, options_of(*url), transport_limits{});
+        };
+    } catch (const std::exception& error) {
+        // Whoever calls this server is told; the others are not to be without theirs.
+        return [why = std::string(error.what())]() -> std::unique_ptr<transport> { throw std::runtime_error(why); };
+    }
+}
+
 std::unique_ptr<transport> upstream::connect() {
     if (instead_) return instead_();
-    if (const auto* url = std::get_if<url_target>(&server_->target)) {
-        return http_client_transport(url->url, options_of(*url));
-    }
+    if (std::holds_alternative<url_target>(server_->target)) return to_url(*server_)();
     const auto& run = std::get<command_target>(server_->target);
     command what{.argv = run.argv, .directory = run.directory};
     what.environment.assign(run.environment.begin(), run.environment.end());

@@ -60,6 +60,9 @@ public:
     enum class state : std::uint8_t { starting, ready, gone };
     /// Whatever is there in place of the server that the configuration names.
     using connector = std::function<std::unique_ptr<transport>()>;
+    /// To a server behind a URL: looks it up, now, so that each use of the connector waits for nothing. Empty where the
+    /// server is a command.
+    [[nodiscard]] static connector to_url(const server_config& server);
 
     /// With `own` we shake hands ourselves, in whichever era the server speaks; without, the host's words are passed
     /// on, or repeated from memory.

@@ -71,9 +71,10 @@ void client_connection::begin(std::shared_ptr<exchange> what) {
 }
 
 void client_connection::connect_next() {
-    const auto& where = pool_->settings_.where;
-    while (next_address_ < where.addresses.size()) {
-        const endpoint::address& to = where.addresses[next_address_++];
+    if (!addresses_) addresses_ = pool_->settings_.to->addresses();
+    const std::string& authority = pool_->settings_.to->where().authority;
+    while (next_address_ < addresses_->size()) {
+        const endpoint::address& to = (*addresses_)[next_address_++];
         connecting_ = tcp_socket(to.bytes.ss_family);
         if (connecting_.get() >= 0 &&
             (::connect(connecting_.get(), reinterpret_cast<const sockaddr*>(&to.bytes), to.size) == 0 ||
@@ -82,11 +83,10 @@ void client_connection::connect_next() {
             await_writable_ = true;
             watch_->when(readiness::writable, [this] { connected(); });
             // The others are to have their turn in the same time.
-            const auto share = pool_->settings_.connect_timeout / static_cast<int>(where.addresses.size());
-            timer_.set(now() + share, [this] {
+            const auto share = pool_->settings_.connect_timeout / static_cast<int>(addresses_->size());
+            timer_.set(now() + share, [this, &authority] {
                 why_not_ = "it took too long";
-                if (stream_)
-                    return lose("cannot connect to " + pool_->settings_.where.authority + ": " + why_not_, true);
+                if (stream_) return lose("cannot connect to " + authority + ": " + why_not_, true);
                 watch_.reset();
                 connect_next();
             });
@@ -95,7 +95,8 @@ void client_connection::connect_next() {
         why_not_ = words(errno);
     }
     connecting_.close();
-    break_later("cannot connect to " + where.authority + ": " + why_not_);
+    pool_->settings_.to->unreachable();
+    break_later("cannot connect to " + authority + ": " + why_not_);
 }
 
 void client_connection::connected() {
@@ -110,7 +111,7 @@ void client_connection::connected() {
         return connect_next();
     }
     try {
-        stream_.emplace(std::move(connecting_), pool_->settings_.tls, false, pool_->settings_.where.host);
+        stream_.emplace(std::move(connecting_), pool_->settings_.to->tls(), false, pool_->settings_.to->where().host);
     } catch (const std::invalid_argument& refused) {
         return lose(refused.what(), true);
     }
@@ -135,6 +136,7 @@ void client_connection::write() {
     if (written_ < bytes.size() || exchange_->phase_ == exchange::phase::sent) return;
     exchange_->phase_ = exchange::phase::sent;
     exchange_->sent_at_ = now();
+    exchange_->listener_->on_sent();
 }
 
 void client_connection::watch() {

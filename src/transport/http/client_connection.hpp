@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "transport/event_loop.hpp"
 #include "transport/http/byte_stream.hpp"
+#include "transport/http/endpoint.hpp"
 #include "transport/http/exchange.hpp"
 
 namespace andon::detail {
@@ -55,7 +57,8 @@ private:
 
     connection_pool* pool_;
     std::shared_ptr<exchange> exchange_;
-    std::size_t next_address_ = 0;
+    std::shared_ptr<const std::vector<endpoint::address>> addresses_;
+    std::size_t next_address_ = 0;  // of them
     descriptor connecting_;
     std::optional<byte_stream> stream_;
     std::optional<response_reader> reader_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "transport/http/client_connection.hpp"
-#include "transport/http/endpoint.hpp"
+#include "transport/http/http_target.hpp"
 
 namespace andon::detail {
 
@@ -27,8 +27,7 @@ namespace andon::detail {
 class connection_pool {
 public:
     struct settings {
-        endpoint where;
-        std::shared_ptr<tls_context> tls{};
+        std::shared_ptr<const http_target> to;
         std::size_t most = 256;
         duration connect_timeout = std::chrono::seconds(10);
         duration idle_timeout = std::chrono::seconds(30);

@@ -1,6 +1,8 @@
 #include "transport/http/endpoint.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -71,12 +73,20 @@ endpoint endpoint::from_url(std::string_view url) {
     return made;
 }
 
+bool endpoint::is_address() const {
+    std::array<unsigned char, sizeof(in6_addr)> bytes{};
+    return host == "localhost" || ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
+           ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+}
+
 void endpoint::resolve() {
     addrinfo wanted{};
     wanted.ai_family = AF_UNSPEC;
     wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_NUMERICSERV | (is_address() ? AI_NUMERICHOST : 0);
     addrinfo* found = nullptr;
-    const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+    const char* const name = host == "localhost" ? nullptr : host.c_str();  // null: this machine
+    const int failed = ::getaddrinfo(name, port.c_str(), &wanted, &found);
     if (failed != 0) throw std::runtime_error("cannot find " + host + ": " + ::gai_strerror(failed));
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, ::freeaddrinfo);
     addresses.clear();

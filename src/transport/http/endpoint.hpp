@@ -24,6 +24,8 @@ struct endpoint {
 
     /// Throws std::invalid_argument where it is no http or https URL.
     [[nodiscard]] static endpoint from_url(std::string_view url);
+    /// Whether the host is an address, or localhost: then nobody has to be asked for it.
+    [[nodiscard]] bool is_address() const;
     /// Looks the host up, which may take its time. Throws std::runtime_error where it has no address.
     void resolve();
 };

@@ -31,6 +31,8 @@ public:
         listener() = default;
         listener(const listener&) = delete;
         listener& operator=(const listener&) = delete;
+        /// The server's system has all of it. May come from inside start(), and does nothing of the above.
+        virtual void on_sent() {}
         virtual void on_head(const response_reader& response) = 0;
         virtual void on_body(std::string_view piece) = 0;
         /// The response is whole. The last call.

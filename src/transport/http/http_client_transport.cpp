@@ -46,6 +46,13 @@ public:
         timer_.set(until_ - of.limits_.linger / 2, [this] { remove(); });
         check();
     }
+    ~farewell() {
+        if (request_) request_->abandon();
+        tell();
+    }
+    farewell(const farewell&) = delete;
+    farewell& operator=(const farewell&) = delete;
+
     /// Something may have arrived.
     void check() {
         if (removing_ || !of_->posts_.empty()) return;
@@ -65,7 +72,10 @@ private:
         timer_.clear();
         if (request_) request_->abandon();
         of_->abandon_all();
-        if (const auto done = std::exchange(done_, {})) of_->loop().post(done);
+        tell();
+    }
+    void tell() {
+        if (auto done = std::exchange(done_, {})) of_->loop().post(std::move(done));
     }
     void on_head(const response_reader&) override {}
     void on_body(std::string_view) override {}
@@ -80,15 +90,15 @@ private:
     bool removing_ = false;
 };
 
-http_client_transport::http_client_transport(endpoint where, http_client_options options,
+http_client_transport::http_client_transport(std::shared_ptr<const http_target> to, http_client_options options,
                                              const transport_limits& limits)
     : limits_(limits),
       options_(std::move(options)),
-      writer_(where, options_),
+      writer_(to->where(), options_),
       alive_(std::make_shared<http_client_transport*>(this)) {
     if (options_.max_connections == 0) throw std::invalid_argument("max_connections: at least one is needed");
-    if (where.tls) pool_settings_.tls = tls_context::client(options_.ca_file);
-    pool_settings_.where = std::move(where);
+    static_cast<void>(to->addresses());  // or it throws
+    pool_settings_.to = std::move(to);
     pool_settings_.most = options_.max_connections;
     pool_settings_.connect_timeout = options_.connect_timeout;
     pool_settings_.idle_timeout = options_.idle_timeout;
@@ -106,7 +116,19 @@ void http_client_transport::open(event_loop& loop, events& to) {
 bool http_client_transport::send(std::string_view line, const cancel_token* owner) {
     if (closed_ || (owner != nullptr && owner->cancelled())) return false;
     const std::lock_guard lock(mutex_);
-    queue_.emplace_back(line);
+    const std::size_t before = *waiting_bytes_;
+    if (before == 0) largest_ = 0;
+    // One line, however large, says nothing of whether the server reads: what counts is the rest.
+    if (before > limits_.waiting_hard + largest_) {
+        if (std::exchange(overflowed_, true)) return false;
+        loop_->post([alive = alive_] {
+            if (*alive != nullptr) (*alive)->give_up_on_server();
+        });
+        return false;
+    }
+    if (owner != nullptr && before > 0 && before + line.size() > limits_.waiting_soft) return false;
+    largest_ = std::max(largest_, line.size());
+    queue_.push_back({std::string(line), {waiting_bytes_, line.size()}});
     if (queue_.size() > 1) return true;  // somebody is on the way
     loop_->post([alive = alive_] {
         if (*alive != nullptr) (*alive)->flush();
@@ -114,14 +136,30 @@ bool http_client_transport::send(std::string_view line, const cancel_token* owne
     return true;
 }
 
-void http_client_transport::flush() {
-    std::vector<std::string> lines;
+void http_client_transport::give_up_on_server() {
+    if (closed_) return;
+    given_up_ = true;
+    events_->on_closed("the server does not take what it is sent");
+}
+
+std::vector<outgoing_message> http_client_transport::take_queue() {
+    std::vector<queued_line> lines;
     {
         const std::lock_guard lock(mutex_);
         std::swap(lines, queue_);
     }
-    for (const std::string& line : lines) {
-        if (!closed_) handle(outgoing_message::from(line, reader_));
+    std::vector<outgoing_message> messages;
+    messages.reserve(lines.size());
+    for (queued_line& each : lines) {
+        messages.push_back(outgoing_message::from(each.line, reader_));
+        messages.back().part = std::move(each.part);
+    }
+    return messages;
+}
+
+void http_client_transport::flush() {
+    for (outgoing_message& each : take_queue()) {
+        if (!closed_) handle(std::move(each));
     }
 }
 
@@ -162,18 +200,12 @@ std::shared_ptr<posted_message> http_client_transport::begin(outgoing_message me
 void http_client_transport::cancel_request(std::int64_t id, std::string_view line) {
     const auto is_it = [id](const outgoing_message& each) { return each.id && each.id->view() == request_id_view(id); };
     // What is still in the queue is never sent. It goes out before the rest is looked at, which keeps the order.
-    std::vector<std::string> lines;
-    {
-        const std::lock_guard lock(mutex_);
-        std::swap(lines, queue_);
-    }
     bool unsent = false;
-    for (const std::string& each : lines) {
-        auto message = outgoing_message::from(each, reader_);
-        if (is_it(message)) {
+    for (outgoing_message& each : take_queue()) {
+        if (is_it(each)) {
             unsent = true;
         } else {
-            handle(std::move(message));
+            handle(std::move(each));
         }
     }
     if (unsent || std::erase_if(held_, is_it) != 0) return;
@@ -203,6 +235,7 @@ void http_client_transport::lost(const outgoing_message& message, std::string_vi
 }
 
 void http_client_transport::concluded(posted_message& which) {
+    which.taken();
     if (which.message().is_request() && !which.message().id->is_string()) {
         const auto found = by_id_.find(which.message().id->view().number());
         if (found != by_id_.end() && found->second == &which) by_id_.erase(found);
@@ -241,7 +274,7 @@ void http_client_transport::agreed(const envelope& answer, std::string session_i
 void http_client_transport::settled() {
     settling_ = nullptr;
     gate_timer_->clear();
-    if (closed_ || !options_.listen || listening_) return open_gate();
+    if (closed_ || leaving_ || !options_.listen || listening_) return open_gate();
     gate_ = gate::listening;
     gate_timer_->set(now() + listens_within, [this] { open_gate(); });
     listening_ = std::make_unique<listening_stream>(*this);
@@ -254,7 +287,7 @@ void http_client_transport::listening_settled() {
 void http_client_transport::open_gate() {
     gate_ = gate::open;
     gate_timer_->clear();
-    if (closed_) return;
+    if (closed_ || leaving_) return;
     for (const auto& each : std::exchange(waiting_, {})) each->post();
     for (auto& each : std::exchange(held_, {})) handle(std::move(each));
 }
@@ -351,10 +384,11 @@ void http_client_transport::close() {
     if (closed_.exchange(true) || !pool_) return;
     leaving_.reset();
     end_calls();
-    const auto until = now() + limits_.linger;
-    pool_->run_out(now() + limits_.linger / 2);
+    const auto linger = given_up_ ? std::chrono::milliseconds(0) : limits_.linger;
+    const auto until = now() + linger;
+    pool_->run_out(now() + linger / 2);
     nobody silent;
-    if (!session_.id.empty()) {
+    if (!session_.id.empty() && !given_up_) {
         const auto leaving = pool_->start({.bytes = writer_.remove(session_), .in = exchange::lane::apart}, silent);
         pool_->run_out(until);
         leaving->abandon();
@@ -369,11 +403,7 @@ void http_client_transport::abandon_all() {
 }
 
 void http_client_transport::end_calls() {
-    std::vector<std::string> lines;
-    {
-        const std::lock_guard lock(mutex_);
-        std::swap(lines, queue_);
-    }
+    auto unsent = take_queue();
     listening_.reset();
     gate_timer_->clear();
     held_.clear();
@@ -381,10 +411,9 @@ void http_client_transport::end_calls() {
     for (const auto& each : std::vector(posts_.begin(), posts_.end())) {
         if (each.second->message().is_request()) each.second->abandon();
     }
-    for (const std::string& line : lines) {
-        auto message = outgoing_message::from(line, reader_);
+    for (outgoing_message& each : unsent) {
         // A task would work on without anybody who waits for it.
-        if (!message.is_request() || message.method == "tasks/cancel") begin(std::move(message));
+        if (!each.is_request() || each.method == "tasks/cancel") begin(std::move(each));
     }
 }
 
@@ -392,9 +421,8 @@ void http_client_transport::end_calls() {
 
 std::unique_ptr<transport> http_client_transport(std::string_view url, http_client_options options,
                                                  const transport_limits& limits) {
-    auto where = detail::endpoint::from_url(url);
-    where.resolve();
-    return std::make_unique<detail::http_client_transport>(std::move(where), std::move(options), limits);
+    auto to = std::make_shared<detail::http_target>(url, options.ca_file);
+    return std::make_unique<detail::http_client_transport>(std::move(to), std::move(options), limits);
 }
 
 }  // namespace andon

@@ -32,9 +32,15 @@ namespace andon::detail {
 ///
 /// send() may come from any thread and only puts the line into a queue. All else is on the loop's thread, and nothing
 /// of it calls the owner from inside send(), cancel_request() or close().
+///
+/// What the server has not taken is counted from send() on, wherever it is: in the queue, before the gate, on its way.
+/// A server that lets too much of it come together is taken for gone, as the peer on a stream is (see outbox).
 class http_client_transport final : public transport {
 public:
-    http_client_transport(endpoint where, http_client_options options, const transport_limits& limits);
+    /// The target's trust is what counts, and not the option's. Throws std::invalid_argument where an option cannot be
+    /// used, std::runtime_error where the host is not known. Waits for nothing.
+    http_client_transport(std::shared_ptr<const http_target> to, http_client_options options,
+                          const transport_limits& limits);
     ~http_client_transport() override;
 
     void open(event_loop& loop, events& to) override;
@@ -50,6 +56,7 @@ public:
     [[nodiscard]] envelope_reader& reader() noexcept { return reader_; }
     [[nodiscard]] tool_headers& tools() noexcept { return tools_; }
     [[nodiscard]] std::size_t longest_line() const noexcept { return limits_.longest_line; }
+    [[nodiscard]] bool is_leaving() const noexcept { return leaving_ != nullptr; }
     [[nodiscard]] const session_headers& session() const noexcept { return session_; }
     [[nodiscard]] session_headers session_for(const outgoing_message& message) const;
     [[nodiscard]] const request_writer& writer() const noexcept { return writer_; }
@@ -78,7 +85,14 @@ private:
 
     class farewell;
 
+    struct queued_line {
+        std::string line;
+        waiting_part part;
+    };
+
     void flush();
+    [[nodiscard]] std::vector<outgoing_message> take_queue();
+    void give_up_on_server();
     void handle(outgoing_message message);
     std::shared_ptr<posted_message> begin(outgoing_message message, posted_message::private_answer told = {});
     void list_page(const std::weak_ptr<posted_message>& owner, std::function<void(bool)> then, json::object params,
@@ -101,8 +115,12 @@ private:
     std::shared_ptr<http_client_transport*> alive_;  // null inside: gone. For work that is posted
 
     std::mutex mutex_;
-    std::vector<std::string> queue_;  // under the mutex
+    std::vector<queued_line> queue_;  // under the mutex
+    std::size_t largest_ = 0;         // under the mutex: line of those that came since nothing was waiting
+    bool overflowed_ = false;         // under the mutex
+    waiting_part::total waiting_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
     std::atomic<bool> closed_ = false;
+    bool given_up_ = false;  // the server does not read
 
     std::unique_ptr<connection_pool> pool_;
     envelope_reader reader_;

@@ -1,13 +1,41 @@
 // A message of ours, as HTTP has to know it.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "andon/wire/envelope.hpp"
 
 namespace andon::detail {
+
+/// A message's part of all the bytes that the server has not taken yet. Given back with the message, at the latest.
+class waiting_part {
+public:
+    using total = std::shared_ptr<std::atomic<std::size_t>>;
+
+    waiting_part() = default;
+    waiting_part(total of, std::size_t bytes) noexcept : of_(std::move(of)), bytes_(bytes) { *of_ += bytes_; }
+    waiting_part(waiting_part&&) noexcept = default;
+    waiting_part& operator=(waiting_part&& other) noexcept {
+        give_back();
+        of_ = std::move(other.of_);
+        bytes_ = other.bytes_;
+        return *this;
+    }
+    ~waiting_part() { give_back(); }
+    void give_back() noexcept {
+        if (const auto of = std::exchange(of_, nullptr)) *of -= bytes_;
+    }
+
+private:
+    total of_;
+    std::size_t bytes_ = 0;
+};
 
 struct outgoing_message {
     std::string line;
@@ -16,6 +44,7 @@ struct outgoing_message {
     std::string raw_id{};            ///< likewise
     std::string method{};            ///< of requests and notifications
     std::string version{};           ///< what `_meta` of a modern request says; empty: it is a legacy one
+    waiting_part part{};             ///< none: it is not counted
 
     [[nodiscard]] bool is_request() const noexcept { return id.has_value(); }
     [[nodiscard]] bool is_modern() const noexcept { return !version.empty(); }

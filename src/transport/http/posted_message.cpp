@@ -94,6 +94,11 @@ void posted_message::cancel_again() {
     abandon();
 }
 
+/// A call may take its time. Of the rest the server confirms that it has it.
+void posted_message::on_sent() {
+    if (message_.is_request()) taken();
+}
+
 // What the server says.
 
 void posted_message::on_head(const response_reader& response) {
@@ -328,7 +333,7 @@ bool posted_message::wait_for_session() {
                                    message_.method == "notifications/initialized")) {
         return false;
     }
-    if (std::exchange(renewed_, true)) return false;
+    if (over_->is_leaving() || std::exchange(renewed_, true)) return false;
     exchange_->abandon();
     timer_.clear();
     phase_ = phase::waiting;

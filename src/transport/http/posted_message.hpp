@@ -50,6 +50,8 @@ public:
     void abandon();
     /// Under the legacy revisions. True: the server has to be told by `line`.
     [[nodiscard]] bool cancel(std::string_view line);
+    /// It does not count among what waits any more.
+    void taken() noexcept { message_.part.give_back(); }
     /// Instead of an answer: the error that says why there is none.
     void refuse(const std::string& why);
 
@@ -81,6 +83,7 @@ private:
         return phase_ == phase::draining || phase_ == phase::straggling || phase_ == phase::taking_back;
     }
 
+    void on_sent() override;
     void on_head(const response_reader& response) override;
     void on_body(std::string_view piece) override;
     void on_end() override;
