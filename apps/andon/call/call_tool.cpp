@@ -66,10 +66,17 @@ private:
         const std::string id = pending.id();
         if (!id.empty()) session_.report().subject["task"] = id;
         if (asked_.detach && !id.empty() && !session_.signals().asked()) return detached(id);
-        if (id.empty() && !pending.done()) session_.display().say("andon: the server made no task of it");
         if (!id.empty()) session_.display().say("task " + visible_text(id, 200));
         const call_outcome outcome = pending.get();
         over();
+        if (id.empty() && outcome.completed()) {
+            constexpr const char* no_task = "the server did not make it a task: it answered the call itself";
+            // Who wants an id to come back to has none, and must not take the result for it.
+            if (asked_.detach) {
+                return session_.report().show_fault("failed", no_task, exit_status::failed, session_.display());
+            }
+            session_.display().say("andon: " + std::string(no_task));
+        }
         return session_.finish_task(outcome, id);
     }
 
