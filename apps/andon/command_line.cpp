@@ -46,7 +46,8 @@ std::string unknown_subcommand(const CLI::App& app, const std::vector<std::strin
             if (each->get_name() == word) found = each;
         }
         if (found == nullptr) {
-            return "there is no \"" + visible_text(word, 64) + '"' + gateway::did_you_mean(word, names);
+            const std::string meant = gateway::did_you_mean(word, names);
+            return "there is no \"" + visible_text(word, 64) + '"' + (meant.empty() ? "; see andon --help" : meant);
         }
         at = found;
     }

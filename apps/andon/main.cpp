@@ -79,7 +79,7 @@ int run_command(int argc, char** argv) {
         return exit_status::usage;
     }
     if (const std::string wrong = andon::app::unknown_subcommand(app, words); !wrong.empty()) {
-        return fault(wrong + "; see andon --help", exit_status::usage);
+        return fault(wrong, exit_status::usage);
     }
     try {
         words = andon::app::mark_brackets(std::move(words));

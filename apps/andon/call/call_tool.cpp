@@ -9,6 +9,7 @@
 #include "call/tool_arguments.hpp"
 #include "exit_status.hpp"
 #include "gateway/config/nearest_word.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -91,7 +92,7 @@ private:
         if (asked_.session.json) {
             json::object all(session_.report().subject);
             all["status"] = "detached";
-            print(json_text(all) + '\n');
+            print(gateway::plain_json(all) + '\n');
         } else {
             print(visible_text(id, 1'024) + '\n');
         }

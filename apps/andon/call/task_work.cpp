@@ -11,6 +11,7 @@
 #include "andon/core/visible_text.hpp"
 #include "call/safe_text.hpp"
 #include "exit_status.hpp"
+#include "gateway/plain_json.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -88,7 +89,7 @@ int list_tasks(const task_request& asked) {
         }
         session.display().finish();
         const palette paint(on_terminal() && colours_wanted());
-        print(asked.session.json ? json_text(tasks) + '\n' : task_table(tasks, paint));
+        print(asked.session.json ? gateway::plain_json(tasks) + '\n' : task_table(tasks, paint));
         return exit_status::ok;
     });
 }
@@ -133,7 +134,7 @@ int cancel_task(const task_request& asked) {
             json::object all(session.report().subject);
             all["status"] = end.cancelled ? "cancelled" : "asked";
             all["task_status"] = end.state;
-            print(json_text(all) + '\n');
+            print(gateway::plain_json(all) + '\n');
         } else {
             print("the task is " + end.state + '\n');
         }
