@@ -52,8 +52,10 @@ void stdio_session::write(const outgoing& message) {
             left.remove_prefix(static_cast<std::size_t>(wrote));
             continue;
         }
-        if (errno != EAGAIN && errno != EINTR)
-            throw server_gone("the server does not read any more: " + why_gone() + last_words());
+        if (errno != EAGAIN && errno != EINTR) {
+            const std::string gone = why_gone();
+            throw server_gone((process_.exited() ? gone : "the server does not read any more") + last_words());
+        }
         if (std::chrono::steady_clock::now() > until) throw server_hangs("reads nothing of its input" + last_words());
         pollfd room{process_.in(), POLLOUT, 0};
         ::poll(&room, 1, 20);
