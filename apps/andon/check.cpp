@@ -27,9 +27,10 @@ Examples:
 
 Exit status:
   0    no MUST and no SHOULD is broken, as far as it can be seen
-  1    one is
-  2    the command line is wrong
-  3    the server cannot be started or reached
+  1    one is, or nothing at all could be seen
+  2    the command line is wrong, or the server has no tool of the name
+  3    the server cannot be started or reached, or the port cannot be had
+  130  Ctrl-C ended it
 )";
 
 }  // namespace

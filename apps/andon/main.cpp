@@ -1,57 +1,110 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <sstream>
 
+#include "command_line.hpp"
 #include "exit_status.hpp"
 #include "gateway/config/config.hpp"
+#include "help_text.hpp"
 #include "subcommands.hpp"
+#include "terminal.hpp"
 
 namespace {
 
+using andon::app::exit_status;
+
 constexpr const char* about = "Stop that stops: cancellation for the Model Context Protocol, in front of any server.";
+
+constexpr const char* examples =
+    "  andon wrap -- npx -y some-server     in front of one server, in a host's configuration\n"
+    "  andon ps                             what is in flight on this machine\n"
+    "  andon stop --tool index --wait       stop it, and wait until it has really stopped\n"
+    "  andon log                            what became of calls\n"
+    "  andon call ./server echo text=hello  call a tool; Ctrl-C cancels it\n"
+    "  andon check -- ./server              whether a server keeps the rules of cancellation\n";
+
+constexpr const char* notes = "`andon SUBCOMMAND --help` says more, and `andon man | man -l -` everything.\n";
+
+/// In the order in which somebody needs them.
+void add_subcommands(CLI::App& app, andon::app::chosen& run) {
+    andon::app::add_wrap(app, run);
+    andon::app::add_gateway(app, run);
+    andon::app::add_ps(app, run);
+    andon::app::add_stop(app, run);
+    andon::app::add_log(app, run);
+    andon::app::add_top(app, run);
+#ifndef ANDON_ONLY_RELAYS
+    andon::app::add_call(app, run);
+    andon::app::add_tools(app, run);
+    andon::app::add_tasks(app, run);
+    andon::app::add_check(app, run);
+#endif
+    andon::app::add_config(app, run);
+#ifndef ANDON_ONLY_RELAYS
+    andon::app::add_completion(app, run);
+    andon::app::add_man(app, run);
+#endif
+}
+
+int fault(const std::string& words, int status) {
+    std::fprintf(stderr, "andon: %s\n", words.c_str());
+    return status;
+}
+
+int say_what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err);
+    andon::app::print(out.str());
+    std::cerr << andon::app::without_marks(err.str());
+    return code == 0 ? exit_status::ok : exit_status::usage;
+}
+
+int run_command(int argc, char** argv) {
+    CLI::App app(about, "andon");
+    app.set_version_flag("--version", "andon " ANDON_VERSION);
+    app.require_subcommand(1);
+    app.set_help_all_flag("--help-all", "The help of every subcommand");
+    app.footer(andon::app::help_footer(examples, andon::app::call_statuses, notes));
+    andon::app::chosen run;
+    add_subcommands(app, run);
+    andon::app::take_marks_off(app);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.empty()) {
+        std::cerr << app.help();
+        return exit_status::usage;
+    }
+    if (const std::string wrong = andon::app::unknown_subcommand(app, words); !wrong.empty()) {
+        return fault(wrong, exit_status::usage);
+    }
+    try {
+        words = andon::app::mark_brackets(std::move(words));
+        std::reverse(words.begin(), words.end());  // as CLI11 wants them
+        app.parse(std::move(words));
+    } catch (const CLI::ParseError& error) {
+        return say_what_is_wrong(app, error);
+    }
+    try {
+        return run();
+    } catch (const andon::gateway::config_error& error) {
+        for (const std::string& each : error.problems()) fault(each, exit_status::usage);
+        return exit_status::usage;
+    } catch (const std::invalid_argument& error) {
+        return fault(error.what(), exit_status::usage);
+    } catch (const std::exception& error) {
+        return fault(error.what(), exit_status::failed);
+    }
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): a reader that left is an error of write()
-    CLI::App app(about, "andon");
-    app.set_version_flag("--version", "andon " ANDON_VERSION);
-    app.require_subcommand(1);
-    app.set_help_all_flag("--help-all", "The help of every subcommand");
-    andon::app::chosen run;
-    andon::app::add_config(app, run);
-    andon::app::add_gateway(app, run);
-    andon::app::add_log(app, run);
-    andon::app::add_ps(app, run);
-    andon::app::add_stop(app, run);
-    andon::app::add_top(app, run);
-    andon::app::add_wrap(app, run);
-#ifndef ANDON_ONLY_RELAYS
-    andon::app::add_call(app, run);
-    andon::app::add_check(app, run);
-    andon::app::add_completion(app, run);
-    andon::app::add_man(app, run);
-    andon::app::add_tasks(app, run);
-    andon::app::add_tools(app, run);
-#endif
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        const int code = app.exit(error, std::cout, std::cerr);
-        return code == 0 ? andon::app::exit_status::ok : andon::app::exit_status::usage;
-    }
-    try {
-        return run();
-    } catch (const andon::gateway::config_error& error) {
-        for (const std::string& each : error.problems()) std::fprintf(stderr, "andon: %s\n", each.c_str());
-        return andon::app::exit_status::usage;
-    } catch (const std::invalid_argument& error) {
-        std::fprintf(stderr, "andon: %s\n", error.what());
-        return andon::app::exit_status::usage;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "andon: %s\n", error.what());
-        return andon::app::exit_status::failed;
-    }
+    const int status = run_command(argc, argv);
+    if (andon::app::all_was_printed()) return status;
+    return fault("standard output cannot be written to", exit_status::failed);
 }

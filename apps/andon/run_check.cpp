@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <sys/ioctl.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
@@ -49,6 +52,9 @@ target target_from(const check_request& asked) {
         } catch (const std::invalid_argument& error) {
             throw usage_error(error.what());
         }
+    }
+    if (made.pid != 0 && ::kill(made.pid, 0) != 0 && errno == ESRCH) {
+        throw usage_error("--pid: there is no process " + std::to_string(made.pid));
     }
     for (const std::string& each : asked.headers) {
         const std::size_t colon = each.find(':');
@@ -115,7 +121,10 @@ private:
     bool terminal_;
 };
 
+int status_of(check_verdict what) { return what == check_verdict::pass ? exit_status::ok : exit_status::failed; }
+
 int check_a_server(const check_request& asked) {
+    if (asked.http_port >= 0 || !asked.report.empty()) throw usage_error("--http and --report need --client");
     const target server = target_from(asked);
     run_options how = options_from(asked);
     std::ofstream junit;
@@ -141,7 +150,7 @@ int check_a_server(const check_request& asked) {
         junit << as_junit(found, server);
         if (!junit.flush()) throw std::runtime_error("cannot write " + asked.junit);
     }
-    return found.broken() == 0 ? exit_status::ok : exit_status::failed;
+    return status_of(found.verdict());
 }
 
 /// The report of a server that the client started: its standard output belongs to the client.
@@ -153,10 +162,21 @@ int report_apart(const check_request& asked, const checked_client& found) {
         file << client_as_json(found);
         if (!file.flush()) throw std::runtime_error("cannot write " + asked.report);
     }
-    return found.broken() == 0 ? exit_status::ok : exit_status::failed;
+    return status_of(found.verdict());
+}
+
+/// What would be left unsaid otherwise.
+void refuse_for_client(const check_request& asked) {
+    if (!asked.junit.empty() || asked.markdown || !asked.rules.empty() || !asked.tool.empty() || asked.pid != 0 ||
+        !asked.url.empty() || !asked.headers.empty() || !asked.ca_file.empty()) {
+        throw usage_error(
+            "--junit, --markdown, --rules, --tool, --pid, --url, --header and --ca are for servers, and "
+            "not for --client");
+    }
 }
 
 int check_a_client(const check_request& asked) {
+    refuse_for_client(asked);
     if (asked.server.empty() && asked.http_port < 0) return report_apart(asked, watch_stdio_client());
     if (!asked.server.empty() && asked.http_port >= 0) {
         throw usage_error("--http waits for a client that is driven by hand: leave out the command");
@@ -178,13 +198,13 @@ int check_a_client(const check_request& asked) {
     }
     std::ofstream file;
     if (!asked.report.empty()) file.open(asked.report);
-    int broken = 0;
+    int status = exit_status::ok;
     for (const checked_client& each : all) {
         print(asked.json ? client_as_json(each) : client_as_text(each, on_terminal() && colours_wanted()));
         if (file.is_open()) file << client_as_json(each);
-        broken += each.broken();
+        status = std::max(status, status_of(each.verdict()));
     }
-    return broken == 0 ? exit_status::ok : exit_status::failed;
+    return status;
 }
 
 }  // namespace
@@ -198,9 +218,14 @@ int run_check(const check_request& asked) try {
 } catch (const usage_error& error) {
     std::cerr << "andon check: " << error.what() << '\n';
     return exit_status::usage;
+} catch (const wrong_question& error) {
+    std::cerr << "andon check: " << error.what() << '\n';
+    return exit_status::usage;
 } catch (const server_gone& error) {
-    std::cerr << "andon check: the " << (asked.client ? "client " : "server ") << visible_text(error.what(), 600)
-              << '\n';
+    std::cerr << "andon check: " << visible_text(error.what(), 600) << '\n';
+    return exit_status::unreachable;
+} catch (const std::system_error& error) {
+    std::cerr << "andon check: " << error.what() << '\n';
     return exit_status::unreachable;
 } catch (const not_spoken& error) {
     std::cerr << "andon check: " << visible_text(error.what(), 600) << '\n';

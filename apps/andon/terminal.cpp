@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <poll.h>
 #include <sys/ioctl.h>
 
 namespace andon::app {
@@ -54,6 +55,12 @@ std::string palette::operator()(colour c, std::string_view text) const {
 void print(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
+}
+
+bool all_was_printed() {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 bool on_terminal(int fd) {

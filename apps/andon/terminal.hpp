@@ -36,6 +36,8 @@ private:
 
 /// To standard output, at once.
 void print(std::string_view text);
+/// False: something that was printed is lost, as on a full disk. That a reader left is no loss.
+[[nodiscard]] bool all_was_printed();
 
 /// Whether it is a terminal on which a line can be drawn again; one that only knows lines (TERM=dumb, or unset) is
 /// none.

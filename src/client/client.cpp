@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <stdexcept>
 #include <system_error>
@@ -20,6 +21,16 @@ int duplicate(int fd) {
     const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (copy < 0) throw std::system_error(errno, std::generic_category(), "the server's pipes");
     return copy;
+}
+
+/// Of a server that has closed its output: how it ended, in words, if it does so soon.
+std::string how_it_ended(process_tree& tree) {
+    constexpr std::chrono::milliseconds soon{500};
+    tree.wait(soon);
+    const auto how = tree.exited();
+    if (!how) return {};
+    return how->signalled ? "it was ended by signal " + std::to_string(how->code)
+                          : "it exited with status " + std::to_string(how->code);
 }
 
 }  // namespace
@@ -115,7 +126,13 @@ client client::begin(std::unique_ptr<transport> over, client_options options, st
         s->session->talk().open();
     });
     s->thread = std::thread([s] { s->session->loop().run(); });
-    s->session->wait_until_established();
+    try {
+        s->session->wait_until_established();
+    } catch (const std::runtime_error&) {
+        const std::string how = s->tree ? how_it_ended(*s->tree) : std::string();
+        if (how.empty()) throw;
+        throw std::runtime_error("no session with the server: " + how);
+    }
     return made;
 }
 

@@ -8,6 +8,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/journal/moment_text.hpp"
+#include "gateway/plain_json.hpp"
 #include "transport/log_write.hpp"
 
 namespace andon::gateway {
@@ -42,7 +43,7 @@ std::string json_line(log_level level, std::string_view event, std::string_view 
         const auto* const word = std::get_if<std::string_view>(&each.value);
         if (word == nullptr || !word->empty()) line[each.name] = std::visit(shown{longest}, each.value);
     }
-    return json::serialize(line) + '\n';
+    return plain_json(line) + '\n';
 }
 
 std::string human_line(log_level level, std::string_view text, bool colours, std::size_t longest) {

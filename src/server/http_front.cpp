@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "andon/core/visible_text.hpp"
+
 namespace andon::detail {
 namespace {
 
@@ -60,7 +62,25 @@ void http_front::on_request(http_connection& from, http_request request) {
     from.respond(404, "text/plain", nothing_here());
 }
 
+bool http_front::let_in(http_connection& from, const http_request& request) {
+    if (!options_.verify) return true;
+    const auto given = request.header("authorization");
+    const auto token = given ? bearer_token(*given) : std::nullopt;
+    verification found;
+    try {
+        if (token) found = options_.verify(*token);
+    } catch (const std::exception& error) {
+        around_->log(log_level::error, "a token could not be looked at: " + visible_text(error.what(), 256));
+        from.respond(500, "text/plain", "the token could not be looked at\n");
+        return false;
+    }
+    if (found.who && !found.who->id.empty()) return true;
+    from.respond(found.status, "text/plain", "a valid bearer token is needed\n", "WWW-Authenticate: Bearer\r\n");
+    return false;
+}
+
 void http_front::show(http_connection& from, const http_request& request, const page& what) {
+    if (!let_in(from, request)) return;
     if (request.method != "GET" && request.method != "HEAD") {
         return from.respond(405, "text/plain", "only GET\n", "Allow: GET, HEAD\r\n");
     }
@@ -68,10 +88,11 @@ void http_front::show(http_connection& from, const http_request& request, const 
 }
 
 std::string http_front::nothing_here() const {
-    if (endpoints_.size() == 1) return "there is nothing here; the endpoint is " + endpoints_.front()->path() + "\n";
-    std::string text = "there is nothing here; the endpoints are:\n";
-    for (const auto& each : endpoints_) text += each->path() + '\n';
-    return text;
+    // Clients show it in a line of their own.
+    if (endpoints_.size() == 1) return "there is nothing here; the endpoint is " + endpoints_.front()->path();
+    std::string paths;
+    for (const auto& each : endpoints_) (paths += paths.empty() ? "" : ", ") += each->path();
+    return "there is nothing here; the endpoints are " + paths;
 }
 
 void http_front::leave(std::string_view why) {

@@ -24,7 +24,7 @@ public:
         std::function<void()> held_up{};
         std::function<void()> free_again{};
     };
-    /// A page for people and programs that is no MCP: its type and its text.
+    /// A page for people and programs that is no MCP: its type and its text. It needs a token where MCP does.
     struct page {
         std::string type;
         std::function<std::string()> text;
@@ -53,6 +53,8 @@ private:
     void on_closed(http_connection& from) override;
 
     void show(http_connection& from, const http_request& request, const page& what);
+    /// Whether a page may be shown; else it was answered.
+    bool let_in(http_connection& from, const http_request& request);
     [[nodiscard]] std::string nothing_here() const;
     void written(const http_connection* from);
     void all_written();

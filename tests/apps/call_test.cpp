@@ -63,6 +63,12 @@ TEST(andon_call, takes_the_arguments_as_json_from_the_line_a_file_and_standard_i
     EXPECT_EQ(call({"wait", "ms=5"}).out, "waited 5 ms\n");
 }
 
+TEST(andon_tools, says_how_a_server_ended_that_did_not_stay) {
+    const andon_run ran = run_andon({"tools", "sh -c 'exit 7'"});
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_THAT(ran.err, HasSubstr("no session with the server: it exited with status 7"));
+}
+
 TEST(andon_call, refuses_wrong_arguments_before_anything_is_sent) {
     const auto refused = [](std::vector<std::string> arguments, const std::string& why) {
         const andon_run ran = call(std::move(arguments), {}, {{"ANDON_MARKS", "1"}});

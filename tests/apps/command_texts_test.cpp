@@ -63,6 +63,31 @@ TEST(andon_help, a_wrong_command_line_is_status_2) {
     EXPECT_EQ(run_andon({"completion", "fish"}).status, 2);
 }
 
+TEST(andon_help, a_word_that_is_no_subcommand_says_which_was_meant) {
+    const andon_run typo = run_andon({"clal", "./server"});
+    EXPECT_EQ(typo.status, 2);
+    EXPECT_EQ(typo.err, "andon: there is no \"clal\"; did you mean \"call\"?\n");
+    EXPECT_EQ(run_andon({"config", "shwo"}).err, "andon: there is no \"shwo\"; did you mean \"show\"?\n");
+    EXPECT_EQ(run_andon({"no-such-thing"}).err, "andon: there is no \"no-such-thing\"; see andon --help\n");
+    EXPECT_THAT(run_andon({}).err, HasSubstr("Usage: andon [OPTIONS] SUBCOMMAND"));
+}
+
+TEST(andon_help, what_cannot_be_written_is_an_error) {
+    const auto status_of = [](const std::string& words) {
+        return output_of(ANDON_COMMAND " " + words + " 2>&1 >/dev/full; echo $?");
+    };
+    for (const char* const each : {"--help", "man", "config init -", "completion bash", "check --list"}) {
+        EXPECT_EQ(status_of(each), "andon: standard output cannot be written to\n1\n") << each;
+    }
+    EXPECT_EQ(output_of("bash -o pipefail -c '" ANDON_COMMAND " man | true; echo $?'"), "0\n")
+        << "a reader that left is none";
+}
+
+TEST(andon_completion, knows_a_file_that_can_be_named_in_two_ways) {
+    EXPECT_THAT(next_words("andon config check --"), Contains("--config"));
+    EXPECT_THAT(next_words("andon config check "), Contains(":files"));
+}
+
 TEST(andon_completion, knows_subcommands_options_and_values) {
     EXPECT_THAT(subcommands(), Not(Contains("__complete")));
     EXPECT_EQ(next_words("andon tas"), std::set<std::string>{"tasks"});

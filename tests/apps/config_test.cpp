@@ -111,6 +111,30 @@ TEST_F(config_command, show_is_what_is_in_effect_and_never_a_secret) {
     EXPECT_EQ(parsed.at("servers").at("a").at("timeout"), "1m30s");
 }
 
+TEST_F(config_command, a_password_in_a_url_is_not_shown) {
+    const std::string file = folder.write("a.toml", "[servers.a]\nurl = \"http://ann:hush@h/mcp\"\n");
+    const result check = run({"check", file});
+    EXPECT_EQ(check.status, 2);
+    EXPECT_THAT(check.err, HasSubstr("http://***@h/mcp"));
+    EXPECT_THAT(check.err, testing::Not(HasSubstr("hush")));
+    EXPECT_THAT(run({"check", file, "--json"}).out, testing::Not(HasSubstr("hush")));
+}
+
+TEST_F(config_command, init_without_a_home_asks_for_a_file) {
+    const result init = run({"init"}, {{"HOME", ""}});
+    EXPECT_EQ(init.status, 2);
+    EXPECT_THAT(init.err, HasSubstr("andon config init FILE"));
+    EXPECT_EQ(run({"init", folder / "mine.toml"}, {{"HOME", ""}}).status, 0);
+}
+
+TEST_F(config_command, a_file_that_is_missing_says_who_named_it) {
+    const environment_list named{{"ANDON_CONFIG", folder / "none.toml"}};
+    const result show = run({"show"}, named);
+    EXPECT_EQ(show.status, 2);
+    EXPECT_THAT(show.err, testing::StartsWith("andon: " + (folder / "none.toml") + ", which $ANDON_CONFIG names, "));
+    EXPECT_THAT(run({"show", "--config", folder / "none.toml"}).err, testing::Not(HasSubstr("ANDON_CONFIG")));
+}
+
 TEST_F(config_command, help_has_examples_and_exit_statuses) {
     for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
              {"--help"}, {"init", "--help"}, {"check", "--help"}, {"show", "--help"}, {"path", "--help"}}) {

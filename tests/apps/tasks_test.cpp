@@ -112,6 +112,27 @@ TEST_P(andon_tasks, TASK_7_are_not_stopped_by_a_follower_that_leaves) {
     EXPECT_EQ(stop.at("status").as_string(), "cancelled");
 }
 
+TEST_P(andon_tasks, TASK_7_are_not_stopped_by_the_end_of_a_followers_time) {
+    const std::string id = detached("c");
+    const andon_run follower = andon({"tasks", "follow"}, {id, "--max-timeout", "100ms"});
+    EXPECT_EQ(follower.status, 4);
+    EXPECT_THAT(follower.err, HasSubstr("the time is over; the task goes on"));
+    const json::value stop = json::parse(andon({"tasks", "cancel"}, {id, "--json"}).out);
+    EXPECT_EQ(stop.at("status").as_string(), "cancelled") << "it was in progress until then";
+    EXPECT_EQ(andon({"tasks", "follow"}, {id, "--timeout", "1s"}).status, 2) << "there is no such option";
+}
+
+TEST_P(andon_tasks, a_call_that_is_made_no_task_is_not_taken_for_one) {
+    const andon_run detach = andon({"call"}, {"echo", "text=hello", "--detach"});
+    EXPECT_EQ(detach.status, 1);
+    EXPECT_EQ(detach.out, "") << "no id";
+    EXPECT_THAT(detach.err, HasSubstr("the server did not make it a task"));
+    const andon_run task = andon({"call"}, {"echo", "text=hello", "--task"});
+    EXPECT_EQ(task.status, 0);
+    EXPECT_EQ(task.out, "hello\n");
+    EXPECT_THAT(task.err, HasSubstr("the server did not make it a task"));
+}
+
 TEST_P(andon_tasks, that_are_not_there_are_an_error) {
     EXPECT_EQ(andon({"tasks", "cancel"}, {"nothing"}).status, 1);
     EXPECT_EQ(andon({"tasks", "follow"}, {"nothing"}).status, 1);

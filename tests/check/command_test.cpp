@@ -92,10 +92,38 @@ TEST(check_command, what_is_wrong_with_the_command_line_is_2) {
     EXPECT_EQ(andon_check({"'a quote"}).status, 2);
 }
 
+TEST(check_command, a_tool_or_a_process_that_is_not_there_is_2) {
+    const ran tool = andon_check({"--tool", "nope", "--era", "legacy", "--", ANDON_BROKEN_SERVER});
+    EXPECT_EQ(tool.status, 2);
+    EXPECT_THAT(tool.err, HasSubstr("the server has no tool 'nope'; it has "));
+    EXPECT_THAT(tool.err, HasSubstr("wait"));
+    const ran process = andon_check({"--pid", "2147483647", "http://127.0.0.1:1/mcp"});
+    EXPECT_EQ(process.status, 2);
+    EXPECT_THAT(process.err, HasSubstr("there is no process 2147483647"));
+}
+
+TEST(check_command, nothing_seen_is_no_pass) {
+    const ran what = andon_check({"--json", "--rules", "RCV-3", "--era", "legacy", "--tool", "echo", "--args", "{}",
+                                  "--", ANDON_EVERYTHING_SERVER});
+    EXPECT_EQ(what.status, 1) << what.err;
+    EXPECT_EQ(json::parse(what.out).at("verdict").as_string(), "nothing seen");
+    const ran client = andon_check({"--client"});
+    EXPECT_EQ(client.status, 1);
+    EXPECT_THAT(client.err, HasSubstr("NOTHING SEEN"));
+}
+
+TEST(check_command, options_that_would_be_ignored_are_2) {
+    EXPECT_EQ(andon_check({"--client", "--junit", "/tmp/none.xml", "--", "true"}).status, 2);
+    EXPECT_EQ(andon_check({"--client", "--rules", "SND-1", "--", "true"}).status, 2);
+    EXPECT_EQ(andon_check({"--http", "0", "--", ANDON_BROKEN_SERVER}).status, 2);
+}
+
 TEST(check_command, a_server_that_is_not_there_is_3_and_says_why) {
     const ran gone = andon_check({"--", "/no/such/program"});
     EXPECT_EQ(gone.status, 3);
     EXPECT_THAT(gone.err, HasSubstr("/no/such/program"));
+    EXPECT_THAT(andon_check({"--", "sh", "-c", "exit 7"}).err,
+                HasSubstr("andon check: the server is gone: it exited with 7"));
     EXPECT_EQ(andon_check({"http://127.0.0.1:1/mcp"}).status, 3);
     const ran mute = andon_check({"--timeout", "1", "--", "cat"});
     EXPECT_EQ(mute.status, 3) << mute.out;

@@ -6,6 +6,7 @@
 #include "andon/core/visible_text.hpp"
 #include "andon/wire/message.hpp"
 #include "call/safe_text.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -96,10 +97,10 @@ bool argument_schema::takes(std::string_view type) const { return std::ranges::f
 std::optional<std::string> argument_schema::fault_of(const json::value& value) const {
     const bool typed =
         types.empty() || std::ranges::any_of(types, [&](const std::string& each) { return is_of(value, each); });
-    if (!typed) return "must be " + type_text() + ", and is " + visible_text(json_text(value), 80);
+    if (!typed) return "must be " + type_text() + ", and is " + visible_text(gateway::plain_json(value), 80);
     if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return std::nullopt;
-    return "must be one of " + visible_text(json_text(json::value(choices)), 400) + ", and is " +
-           visible_text(json_text(value), 80);
+    return "must be one of " + visible_text(gateway::plain_json(json::value(choices)), 400) + ", and is " +
+           visible_text(gateway::plain_json(value), 80);
 }
 
 std::vector<argument_schema> arguments_in(const json::object& input_schema) {

@@ -5,6 +5,7 @@
 #include "andon/core/visible_text.hpp"
 #include "call/tool_content.hpp"
 #include "exit_status.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -75,7 +76,7 @@ int call_report::show(const call_outcome& outcome, call_display& display) const 
         } else {
             all["error"] = error_of(outcome);
         }
-        print(json_text(all) + '\n');
+        print(gateway::plain_json(all) + '\n');
         return kind.status;
     }
     display.finish();
@@ -97,7 +98,7 @@ int call_report::show_fault(std::string_view kind, const std::string& message, i
     if (json) {
         json::object all = as_json(kind);
         all["error"] = json::object{{"message", message}};
-        print(json_text(all) + '\n');
+        print(gateway::plain_json(all) + '\n');
         return status;
     }
     display.finish();

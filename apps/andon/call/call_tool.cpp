@@ -9,6 +9,7 @@
 #include "call/tool_arguments.hpp"
 #include "exit_status.hpp"
 #include "gateway/config/nearest_word.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -66,10 +67,17 @@ private:
         const std::string id = pending.id();
         if (!id.empty()) session_.report().subject["task"] = id;
         if (asked_.detach && !id.empty() && !session_.signals().asked()) return detached(id);
-        if (id.empty() && !pending.done()) session_.display().say("andon: the server made no task of it");
         if (!id.empty()) session_.display().say("task " + visible_text(id, 200));
         const call_outcome outcome = pending.get();
         over();
+        if (id.empty() && outcome.completed()) {
+            constexpr const char* no_task = "the server did not make it a task: it answered the call itself";
+            // Who wants an id to come back to has none, and must not take the result for it.
+            if (asked_.detach) {
+                return session_.report().show_fault("failed", no_task, exit_status::failed, session_.display());
+            }
+            session_.display().say("andon: " + std::string(no_task));
+        }
         return session_.finish_task(outcome, id);
     }
 
@@ -84,7 +92,7 @@ private:
         if (asked_.session.json) {
             json::object all(session_.report().subject);
             all["status"] = "detached";
-            print(json_text(all) + '\n');
+            print(gateway::plain_json(all) + '\n');
         } else {
             print(visible_text(id, 1'024) + '\n');
         }

@@ -13,6 +13,7 @@
 #include "call/argument_schema.hpp"
 #include "call/safe_text.hpp"
 #include "call/tool_arguments.hpp"
+#include "gateway/plain_json.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -68,10 +69,18 @@ std::string prompt_for(const argument_schema& field) {
     std::string text = "  " + visible_text(field.name, 100);
     if (!field.description.empty()) text += " - " + visible_text(field.description, 300);
     text += " (" +
-            (field.choices.empty() ? field.type_text() : "one of " + visible_text(json_text(field.choices), 400)) +
+            (field.choices.empty() ? field.type_text()
+                                   : "one of " + visible_text(gateway::plain_json(field.choices), 400)) +
             (field.required ? ", needed)" : ")");
-    if (!field.fallback.is_null()) text += " [" + visible_text(json_text(field.fallback), 100) + ']';
+    if (!field.fallback.is_null()) text += " [" + visible_text(gateway::plain_json(field.fallback), 100) + ']';
     return text + ": ";
+}
+
+/// What people say for true and false.
+std::string_view as_json_of(std::string_view said, const argument_schema& field) {
+    if (field.types != std::vector<std::string>{"boolean"}) return said;
+    if (said == "y" || said == "yes") return "true";
+    return said == "n" || said == "no" ? "false" : said;
 }
 
 enum class field_result { filled, left_out, ended };
@@ -86,7 +95,7 @@ field_result fill_in(const argument_schema& field, line_reader& from, json::obje
         }
         if (said->empty() && !field.required) return field_result::left_out;
         try {
-            json::value value = value_from(*said, field);
+            json::value value = value_from(as_json_of(*said, field), field);
             const auto fault = said->empty() ? "must be filled in" : field.fault_of(value);
             if (!fault) {
                 content[field.name] = std::move(value);

@@ -5,6 +5,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "andon/wire/message.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -43,7 +44,7 @@ void append_array(std::string& to, const json::array& value, std::size_t depth) 
 void append(std::string& to, const json::value& value, std::size_t depth) {
     if (value.is_object() && !value.get_object().empty()) return append_object(to, value.get_object(), depth);
     if (value.is_array() && !value.get_array().empty()) return append_array(to, value.get_array(), depth);
-    to += json_text(value);
+    to += gateway::plain_json(value);
 }
 
 }  // namespace

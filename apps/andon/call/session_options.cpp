@@ -16,6 +16,10 @@ void add_session_options(CLI::App& to, session_settings& settings) {
 void add_time_options(CLI::App& to, session_settings& settings) {
     add_duration(to, "--timeout", settings.timeout, "Give up after this long without a sign of life (60s)");
     add_duration(to, "--max-timeout", settings.max_timeout, "Give up after this long, whatever progress comes (1h)");
+    add_log_option(to, settings);
+}
+
+void add_log_option(CLI::App& to, session_settings& settings) {
     to.add_option("--log-level", settings.log_level, "Show log messages of the server from this level on (info)")
         ->check(CLI::IsMember({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}));
 }

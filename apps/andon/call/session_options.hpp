@@ -10,6 +10,8 @@ class App;
 namespace andon::app {
 
 void add_session_options(CLI::App& to, session_settings& settings);
+/// Of a call: how long it may take, and add_log_option().
 void add_time_options(CLI::App& to, session_settings& settings);
+void add_log_option(CLI::App& to, session_settings& settings);
 
 }  // namespace andon::app

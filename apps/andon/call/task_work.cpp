@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
 #include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
 #include "call/safe_text.hpp"
 #include "exit_status.hpp"
+#include "gateway/plain_json.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -36,6 +41,35 @@ std::string task_table(const json::array& tasks, const palette& paint) {
     return text;
 }
 
+/// Runs `leave`, which ends the process, once the time is over. Whoever is no longer waited for is destroyed first.
+class time_to_leave {
+public:
+    time_to_leave(std::optional<duration> after, std::function<void()> leave) {
+        if (!after) return;
+        waiting_ = std::thread([this, until = steady_clock::now() + *after, leave = std::move(leave)] {
+            std::unique_lock lock(mutex_);
+            // With the mutex: an outcome that comes meanwhile says nothing more.
+            if (!changed_.wait_until(lock, until, [this] { return over_; })) leave();
+        });
+    }
+    time_to_leave(const time_to_leave&) = delete;
+    time_to_leave& operator=(const time_to_leave&) = delete;
+    ~time_to_leave() {
+        {
+            const std::lock_guard lock(mutex_);
+            over_ = true;
+        }
+        changed_.notify_one();
+        if (waiting_.joinable()) waiting_.join();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool over_ = false;
+    std::thread waiting_;
+};
+
 }  // namespace
 
 int list_tasks(const task_request& asked) {
@@ -55,7 +89,7 @@ int list_tasks(const task_request& asked) {
         }
         session.display().finish();
         const palette paint(on_terminal() && colours_wanted());
-        print(asked.session.json ? json_text(tasks) + '\n' : task_table(tasks, paint));
+        print(asked.session.json ? gateway::plain_json(tasks) + '\n' : task_table(tasks, paint));
         return exit_status::ok;
     });
 }
@@ -67,13 +101,18 @@ int follow_task(const task_request& asked) {
         call_display& display = session.display();
         display.doing("task " + asked.id);
         const auto began = steady_clock::now();
-        session.signals().on_stop([&] {
-            const std::string left = "left; the task goes on, and `andon tasks cancel` stops it";
-            ::_exit(session.report().show_fault("left", left, exit_status::cancelled, display));
-        });
+        const auto leave = [&](std::string_view kind, const std::string& why, int status) {
+            const std::string left = why + "; the task goes on, and `andon tasks cancel` stops it";
+            ::_exit(session.report().show_fault(kind, left, status, display));
+        };
+        session.signals().on_stop([&] { leave("left", "left", exit_status::cancelled); });
         display.say("following task " + visible_text(asked.id, 200));
         const pending_task pending = server.follow_task(asked.id, session.following());
-        const call_outcome& outcome = pending.get();
+        const call_outcome outcome = [&] {
+            const time_to_leave timer(asked.leave_after,
+                                      [&] { leave("timed_out", "the time is over", exit_status::timed_out); });
+            return pending.get();
+        }();
         session.signals().on_stop([] {});
         session.report().calling = steady_clock::now() - began;
         return session.report().show(outcome, display);
@@ -95,7 +134,7 @@ int cancel_task(const task_request& asked) {
             json::object all(session.report().subject);
             all["status"] = end.cancelled ? "cancelled" : "asked";
             all["task_status"] = end.state;
-            print(json_text(all) + '\n');
+            print(gateway::plain_json(all) + '\n');
         } else {
             print("the task is " + end.state + '\n');
         }

@@ -3,6 +3,7 @@
 
 #include "call/session_options.hpp"
 #include "call/task_work.hpp"
+#include "duration_option.hpp"
 #include "help_text.hpp"
 #include "subcommands.hpp"
 
@@ -19,7 +20,11 @@ void add_one(CLI::App& tasks, chosen& run, const char* name, const char* about, 
     CLI::App* const sub = tasks.add_subcommand(name, about);
     add_session_options(*sub, asked->session);
     if (work != &list_tasks) sub->add_option("ID", asked->id, "The id of the task")->required();
-    if (work == &follow_task) add_time_options(*sub, asked->session);
+    if (work == &follow_task) {
+        add_duration(*sub, "--max-timeout", asked->leave_after,
+                     "Follow it for this long at most, and leave it to itself then (no limit)");
+        add_log_option(*sub, asked->session);
+    }
     sub->footer(help_footer(examples, call_statuses));
     sub->callback([asked, &run, work] { run = [asked, work] { return work(*asked); }; });
 }

@@ -7,6 +7,7 @@
 #include "call/argument_schema.hpp"
 #include "call/safe_text.hpp"
 #include "exit_status.hpp"
+#include "gateway/plain_json.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -80,8 +81,9 @@ std::string tool_page(const json::object& tool, const palette& paint) {
     if (!arguments.empty()) text += '\n' + paint(colour::bold, "Arguments") + '\n';
     for (const argument_schema& each : arguments) {
         text += "  " + visible_text(each.name, 200) + "  " + each.type_text() + (each.required ? ", needed" : "");
-        if (!each.choices.empty()) text += ", one of " + visible_text(json_text(each.choices), longest_cell);
-        if (!each.fallback.is_null()) text += ", default " + visible_text(json_text(each.fallback), longest_cell);
+        if (!each.choices.empty()) text += ", one of " + visible_text(gateway::plain_json(each.choices), longest_cell);
+        if (!each.fallback.is_null())
+            text += ", default " + visible_text(gateway::plain_json(each.fallback), longest_cell);
         if (!each.description.empty()) text += "  " + visible_text(each.description, 1'000);
         text += '\n';
     }
@@ -109,7 +111,7 @@ int show_tools(const tools_request& asked) {
         }
         session.display().finish();
         if (asked.session.json) {
-            print(json_text(found) + '\n');
+            print(gateway::plain_json(found) + '\n');
         } else if (found.is_object()) {
             print(tool_page(found.get_object(), paint));
         } else {

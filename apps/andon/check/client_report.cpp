@@ -6,6 +6,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "check/client_run.hpp"
+#include "check/report.hpp"
 #include "terminal.hpp"
 
 namespace andon::check {
@@ -22,11 +23,7 @@ std::string client_as_text(const checked_client& what, bool colours) {
                paint(marks[static_cast<std::size_t>(each.found.what)], app::fit(to_string(each.found.what), 16)) +
                each.found.evidence + '\n';
     }
-    return out + '\n' +
-           (what.broken() > 0
-                ? paint(app::colour::red, "FAIL: a rule of the specification is broken")
-                : paint(app::colour::green, "PASS: no rule of the specification that can be seen is broken")) +
-           '\n';
+    return out + '\n' + paint(colour_of(what.verdict()), in_words(what.verdict())) + '\n';
 }
 
 std::string client_as_json(const checked_client& what) {
@@ -43,7 +40,7 @@ std::string client_as_json(const checked_client& what) {
                                         {"client", what.name},
                                         {"transport", what.over_http ? "http" : "stdio"},
                                         {"rules", std::move(rules)},
-                                        {"verdict", what.broken() == 0 ? "pass" : "fail"}}) +
+                                        {"verdict", to_string(what.verdict())}}) +
            '\n';
 }
 

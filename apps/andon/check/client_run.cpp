@@ -92,6 +92,13 @@ int checked_client::broken() const {
     }));
 }
 
+check_verdict checked_client::verdict() const {
+    if (broken() > 0) return check_verdict::fail;
+    const bool seen =
+        std::any_of(rules.begin(), rules.end(), [](const checked_rule& r) { return r.found.what == result::pass; });
+    return seen ? check_verdict::pass : check_verdict::nothing_seen;
+}
+
 checked_client watch_stdio_client() {
     const leaving signal;  // a host that leaves may not wait for its servers
     client_watch watch(false);
@@ -145,7 +152,7 @@ std::vector<checked_client> watch_client_command(const std::vector<std::string>&
         try {
             return process_tree::start(what, {.in = stdio::null, .out = stdio::inherit, .err = stdio::inherit});
         } catch (const std::exception& error) {
-            throw server_gone(std::string("cannot be started: ") + error.what());
+            throw server_gone(std::string("the client cannot be started: ") + error.what());
         }
     }();
     const auto until = clock::now() + limit;

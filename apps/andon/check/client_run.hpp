@@ -15,6 +15,7 @@ struct checked_client {
     std::vector<checked_rule> rules{};
 
     [[nodiscard]] int broken() const;
+    [[nodiscard]] check_verdict verdict() const;
 };
 
 /// On standard input and output, until the client closes them.

@@ -5,7 +5,6 @@
 #include <boost/json/serialize.hpp>
 
 #include "andon/core/visible_text.hpp"
-#include "terminal.hpp"
 
 namespace andon::check {
 namespace {
@@ -71,9 +70,21 @@ std::string verdict(const checked_server& what) {
     const std::string counts = number(result::pass) + " pass, " + number(result::fail) + " fail, " +
                                number(result::differs) + " differ, " + number(result::not_observable) +
                                " not observable";
-    if (what.broken() > 0) return "FAIL: a rule of the specification is broken (" + counts + ")";
-    if (what.count(result::pass) == 0) return "NOTHING SEEN: no rule could be observed (" + counts + ")";
-    return "PASS: no rule of the specification that can be seen is broken (" + counts + ")";
+    return std::string(in_words(what.verdict())) + " (" + counts + ")";
+}
+
+std::string_view in_words(check_verdict what) noexcept {
+    switch (what) {
+        case check_verdict::pass: return "PASS: no rule of the specification that can be seen is broken";
+        case check_verdict::fail: return "FAIL: a rule of the specification is broken";
+        case check_verdict::nothing_seen: break;
+    }
+    return "NOTHING SEEN: no rule could be observed";
+}
+
+colour colour_of(check_verdict what) noexcept {
+    if (what == check_verdict::nothing_seen) return colour::yellow;
+    return what == check_verdict::fail ? colour::red : colour::green;
 }
 
 std::string as_text(const checked_server& what, const target& server, const report_options& how) {
@@ -97,10 +108,7 @@ std::string as_text(const checked_server& what, const target& server, const repo
     for (const auto& [which, why] : what.not_spoken) {
         out += '\n' + std::string(to_string(which)) + " era: not spoken (" + why + ")\n";
     }
-    const colour mark = what.broken() > 0               ? colour::red
-                        : what.count(result::pass) == 0 ? colour::yellow
-                                                        : colour::green;
-    return out + '\n' + paint(mark, verdict(what)) + '\n';
+    return out + '\n' + paint(colour_of(what.verdict()), verdict(what)) + '\n';
 }
 
 std::string as_json(const checked_server& what, const target& server) {
@@ -141,7 +149,7 @@ std::string as_json(const checked_server& what, const target& server) {
                              {"fail", what.count(result::fail)},
                              {"differs", what.count(result::differs)},
                              {"notObservable", what.count(result::not_observable)}}},
-                           {"verdict", what.broken() == 0 ? "pass" : "fail"}};
+                           {"verdict", to_string(what.verdict())}};
     return json::serialize(all) + '\n';
 }
 

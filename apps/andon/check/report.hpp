@@ -4,6 +4,7 @@
 #include <string>
 
 #include "check/run.hpp"
+#include "terminal.hpp"
 
 namespace andon::check {
 
@@ -24,5 +25,8 @@ struct report_options {
 [[nodiscard]] std::string list_of_probes(const report_options& how);
 /// One line.
 [[nodiscard]] std::string verdict(const checked_server& what);
+/// Its beginning, which a client's has too.
+[[nodiscard]] std::string_view in_words(check_verdict what) noexcept;
+[[nodiscard]] app::colour colour_of(check_verdict what) noexcept;
 
 }  // namespace andon::check

@@ -100,6 +100,20 @@ int checked_server::count(result what) const {
 
 int checked_server::broken() const { return count(result::fail); }
 
+check_verdict checked_server::verdict() const {
+    if (broken() > 0) return check_verdict::fail;
+    return count(result::pass) == 0 ? check_verdict::nothing_seen : check_verdict::pass;
+}
+
+std::string_view to_string(check_verdict what) noexcept {
+    switch (what) {
+        case check_verdict::pass: return "pass";
+        case check_verdict::fail: return "fail";
+        case check_verdict::nothing_seen: break;
+    }
+    return "nothing seen";
+}
+
 checked_server check_server(const target& server, const run_options& how) {
     // A server that dies while it is written to is a finding, and not the end of this program.
     std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c)

@@ -23,6 +23,10 @@ struct run_options {
     std::function<void(const std::string& words)> progress = [](const std::string&) {};
 };
 
+/// `nothing_seen`: no rule could be observed, and that is no good news.
+enum class check_verdict { pass, fail, nothing_seen };
+[[nodiscard]] std::string_view to_string(check_verdict what) noexcept;
+
 struct checked_rule {
     std::string id;
     std::string level;
@@ -40,6 +44,7 @@ struct checked_server {
     [[nodiscard]] int count(result what) const;
     /// Of MUST and SHOULD.
     [[nodiscard]] int broken() const;
+    [[nodiscard]] check_verdict verdict() const;
 };
 
 /// Ignores SIGPIPE from then on. Throws server_gone where the server cannot be started or reached, and not_spoken where

@@ -18,7 +18,7 @@ constexpr std::size_t longest_log = std::size_t{512} << 10U;
 process_tree start_server(const std::vector<std::string>& argv, process_stdio streams) try {
     return process_tree::start({.argv = argv}, streams);
 } catch (const std::exception& error) {
-    throw server_gone(std::string("cannot be started: ") + error.what());
+    throw server_gone(std::string("the server cannot be started: ") + error.what());
 }
 
 bool read_log(int fd, std::string& log) {
@@ -52,8 +52,10 @@ void stdio_session::write(const outgoing& message) {
             left.remove_prefix(static_cast<std::size_t>(wrote));
             continue;
         }
-        if (errno != EAGAIN && errno != EINTR)
-            throw server_gone("does not read any more: " + why_gone() + last_words());
+        if (errno != EAGAIN && errno != EINTR) {
+            const std::string gone = why_gone();
+            throw server_gone((process_.exited() ? gone : "the server does not read any more") + last_words());
+        }
         if (std::chrono::steady_clock::now() > until) throw server_hangs("reads nothing of its input" + last_words());
         pollfd room{process_.in(), POLLOUT, 0};
         ::poll(&room, 1, 20);

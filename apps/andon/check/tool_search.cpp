@@ -77,8 +77,12 @@ private:
             const auto found = std::find_if(tools_.begin(), tools_.end(),
                                             [&](const json::object& t) { return text_at(t, {"name"}) == how_.tool; });
             if (found == tools_.end()) {
-                known_.why_not = "the server has no tool '" + visible_text(how_.tool, 80) + "'";
-                return chosen;
+                std::string names;
+                for (const json::object& each : tools_) {
+                    (names += names.empty() ? "" : ", ") += text_at(each, {"name"});
+                }
+                throw wrong_question("the server has no tool '" + visible_text(how_.tool, 80) + "'; it has " +
+                                     (names.empty() ? "none" : visible_text(names, 400)));
             }
             chosen.push_back(slow_tool_from(*found));
             if (how_.arguments) {

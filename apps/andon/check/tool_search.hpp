@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,12 @@ struct known_server {
     [[nodiscard]] const slow_tool* showing_children() const;
 };
 
-/// Throws server_gone, and not_spoken where it does not know the era.
+/// What was asked for cannot be checked, in words for the user.
+class wrong_question : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws server_gone, not_spoken where it does not know the era, and wrong_question where it has no tool of the name.
 [[nodiscard]] known_server get_to_know(const target& server, era which, const search_options& how);
 
 }  // namespace andon::check

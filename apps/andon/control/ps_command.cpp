@@ -8,6 +8,7 @@
 #include "control/call_rows.hpp"
 #include "exit_status.hpp"
 #include "gateway/control/control_protocol.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -53,6 +54,8 @@ json::array json_of_servers(const survey& found) {
 
 std::string nothing_text(const survey& found) {
     const std::size_t andons = found.andons.size();
+    if (andons == 0 && !found.problems.empty())
+        return "Nothing is known to be in flight: there is no andon that answers.\n";
     if (andons == 0) return "Nothing is in flight: no andon is running.\n";
     return "Nothing is in flight: " + std::to_string(andons) +
            (andons == 1 ? " andon is running.\n" : " andons are running.\n");
@@ -82,7 +85,8 @@ void print_servers(const survey& found) {
         }
     }
     if (rows.empty()) {
-        return print(found.andons.empty() ? "No andon is running.\n" : "No andon has a server at present.\n");
+        if (!found.andons.empty()) return print("No andon has a server at present.\n");
+        return print(found.problems.empty() ? "No andon is running.\n" : "There is no andon that answers.\n");
     }
     const std::vector<column> columns{
         {.title = "ANDON", .least = 7, .importance = 9, .side = align::right},
@@ -102,7 +106,7 @@ int run_ps(const ps_options& options) {
     survey found = gateway::survey_andons();
     if (!options.all) std::erase_if(found.calls, is_over);
     if (options.json) {
-        print(json::serialize(options.servers ? json_of_servers(found) : json_of_calls(found)) + '\n');
+        print(gateway::plain_json(options.servers ? json_of_servers(found) : json_of_calls(found)) + '\n');
     } else if (options.servers) {
         print_servers(found);
     } else {

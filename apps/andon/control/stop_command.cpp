@@ -12,6 +12,7 @@
 #include "control/call_rows.hpp"
 #include "exit_status.hpp"
 #include "gateway/control/control_protocol.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::app {
 namespace {
@@ -87,7 +88,7 @@ public:
         if (options_->json) {
             json::object line{{"event", "asked"}, {"id", id}, {"andon", andon}, {"number", number}};
             if (known != found_->calls.end()) line["call"] = gateway::to_json(known->call);
-            return print(json::serialize(line) + '\n');
+            return print(gateway::plain_json(line) + '\n');
         }
         std::string line = "asked to stop  " + id;
         if (known != found_->calls.end()) {
@@ -101,7 +102,7 @@ public:
         if (options_->json) {
             json::object line{{"event", "stopped"}, {"id", id}, {"andon", andon}};
             for (const auto& [key, value] : gateway::to_json(call)) line[key] = value;
-            return print(json::serialize(line) + '\n');
+            return print(gateway::plain_json(line) + '\n');
         }
         print("stopped        " + id + "  after " + show(call.took) + ": " + std::string(in_words(call.evidence)) +
               '\n');

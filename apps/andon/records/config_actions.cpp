@@ -37,17 +37,6 @@ std::string written(const std::string& path, std::string_view text, bool force) 
     return error;
 }
 
-/// Loads it, or tells what is wrong with it.
-template <class Use>
-int with_config(const std::string& file, Use use) {
-    try {
-        return use(gateway::load_config(file));
-    } catch (const gateway::config_error& error) {
-        for (const std::string& each : error.problems()) complain(each);
-        return exit_status::usage;
-    }
-}
-
 }  // namespace
 
 int init_config(const std::string& file, bool force) {
@@ -60,6 +49,10 @@ int init_config(const std::string& file, bool force) {
     const std::string path = !file.empty()                        ? file
                              : asked != nullptr && *asked != '\0' ? std::string(asked)
                                                                   : gateway::users_config();
+    if (path.empty()) {
+        complain("andon: there is no home for a file of your own (HOME is not set): name one, andon config init FILE");
+        return exit_status::usage;
+    }
     std::error_code error;
     if (!force && std::filesystem::exists(path, error)) {
         complain("andon: " + shown(path) + " is there already; --force writes over it");
@@ -106,15 +99,14 @@ int check_config(const std::string& file, bool json) {
 }
 
 int show_config(const std::string& file, bool json) {
-    return with_config(file, [json](const gateway::configuration& config) {
-        if (json) {
-            print(json::serialize(gateway::shown_config(config)) + '\n');
-        } else {
-            print((config.file.empty() ? "# the defaults: there is no file\n" : "# " + shown(config.file) + '\n') +
-                  gateway::shown_config_toml(config));
-        }
-        return exit_status::ok;
-    });
+    const gateway::configuration config = gateway::load_config(file);
+    if (json) {
+        print(json::serialize(gateway::shown_config(config)) + '\n');
+    } else {
+        print((config.file.empty() ? "# the defaults: there is no file\n" : "# " + shown(config.file) + '\n') +
+              gateway::shown_config_toml(config));
+    }
+    return exit_status::ok;
 }
 
 int show_config_path(const std::string& file) {
@@ -122,7 +114,8 @@ int show_config_path(const std::string& file) {
         print(*found + '\n');
         return exit_status::ok;
     }
-    complain("andon: there is no configuration file; `andon config init` writes " + shown(gateway::users_config()));
+    const std::string own = gateway::users_config();
+    complain("andon: there is no configuration file; `andon config init` writes " + (own.empty() ? "one" : shown(own)));
     return exit_status::failed;
 }
 

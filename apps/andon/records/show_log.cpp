@@ -15,6 +15,7 @@
 #include "gateway/journal/file_watch.hpp"
 #include "gateway/journal/journal.hpp"
 #include "gateway/journal/moment_text.hpp"
+#include "gateway/plain_json.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -75,7 +76,11 @@ public:
                              visible_text(path_, 400).c_str());
             return exit_status::ok;
         }
-        print_rows(reader_->newest(request_.filter, request_.most));
+        const auto rows = reader_->newest(request_.filter, request_.most);
+        print_rows(rows);
+        if (rows.empty() && !request_.json && on_terminal(STDERR_FILENO)) {
+            std::fputs("andon: nothing: no call that is over matches\n", stderr);
+        }
         return exit_status::ok;
     }
 
@@ -197,17 +202,11 @@ std::string log_json(const journal_row& row) {
                       {"killed", entry.killed},
                       {"pid", call.pid},
                       {"traceparent", call.traceparent}};
-    return json::serialize(made);
+    return gateway::plain_json(made);
 }
 
 int show_log(const log_request& request) {
-    gateway::configuration config;
-    try {
-        config = gateway::load_config(request.config);
-    } catch (const gateway::config_error& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        return exit_status::usage;
-    }
+    const gateway::configuration config = gateway::load_config(request.config);
     return log_view(request, gateway::journal_path(config.journal)).show();
 }
 

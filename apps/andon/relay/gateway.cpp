@@ -39,8 +39,7 @@ int serve(const gateway_flags& flags) {
         return exit_status::usage;
     }
     gateway::run_gateway(config, [&](std::uint16_t port) {
-        const std::string base = (config.gateway.certificate.empty() ? "http://" : "https://") +
-                                 config.gateway.address + ':' + std::to_string(port);
+        const std::string base = gateway::base_url(config.gateway, port);
         for (const auto& each : config.servers) {
             std::printf("%s: %s%s\n", each.name.c_str(), base.c_str(), each.path.c_str());
         }

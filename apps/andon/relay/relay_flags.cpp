@@ -1,7 +1,11 @@
 #include "relay/relay_flags.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <stdexcept>
+
+#include "transport/http/endpoint.hpp"
 
 namespace andon::app {
 namespace {
@@ -25,6 +29,31 @@ void apply(const relay_flags& flags, gateway::server_config& to) {
                                                             : gateway::ignored_policy::drop;
         change_all(to.policy, [&](gateway::call_policy& each) { each.on_ignored = policy; });
     }
+}
+
+/// A package without its scope and its version: `@scope/name@1.2` is `name`.
+std::string name_of_package(std::string_view package) {
+    package.remove_prefix(std::min(package.rfind('/') + 1, package.size()));
+    return std::string(package.substr(0, package.find_first_of("@=<>[")));
+}
+
+/// For people, of a command without a name: what is run, and not what runs it.
+std::string name_of(const std::vector<std::string>& argv) {
+    constexpr std::array<std::string_view, 4> runners{"npx", "bunx", "pnpx", "uvx"};
+    constexpr std::array<std::string_view, 3> interpreters{"node", "bun", "deno"};
+    std::string program = std::filesystem::path(argv.front()).filename().string();
+    const bool runs_package = std::ranges::find(runners, program) != runners.end();
+    const bool python = program.starts_with("python");
+    if (!runs_package && !python && std::ranges::find(interpreters, program) == interpreters.end()) return program;
+    for (std::size_t i = 1; i < argv.size(); ++i) {
+        const std::string& word = argv[i];
+        if (python && word == "-m" && i + 1 < argv.size()) return argv[i + 1];
+        if (word == "-c" || word == "-e") return program;
+        if (word.empty() || word.starts_with('-') || (!runs_package && word == "run")) continue;
+        std::string name = runs_package ? name_of_package(word) : std::filesystem::path(word).stem().string();
+        return name.empty() ? program : name;
+    }
+    return program;
 }
 
 }  // namespace
@@ -58,14 +87,14 @@ std::optional<gateway::server_config> named_server(const relay_flags& flags, con
     }
     gateway::server_config server{.path = "/mcp"};
     if (!flags.url.empty()) {
-        server.name = flags.url;
+        server.name = detail::without_password(flags.url);
         server.target = gateway::url_target{.url = flags.url};
         if (flags.on_ignored == "restart" || flags.on_ignored == "isolate") {
             throw std::invalid_argument("--on-ignored " + flags.on_ignored +
                                         ": a server behind a URL cannot be killed");
         }
     } else {
-        server.name = std::filesystem::path(flags.argv.front()).filename().string();
+        server.name = name_of(flags.argv);
         server.target = gateway::command_target{.argv = flags.argv};
     }
     apply(flags, server);

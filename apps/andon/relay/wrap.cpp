@@ -19,7 +19,7 @@ constexpr const char* examples =
     "  andon wrap --server files          one that the configuration names\n"
     "  andon wrap --url https://example.org/mcp\n";
 constexpr const char* notes = R"(In a host's configuration, put it before the command that stands there:
-  {"mcpServers": {"files": {"command": "andon", "args": ["wrap", "--", "npx", "-y", "some-server"]}}}
+  {"mcpServers": {"files": {"command": "andon", "args": ["wrap", "--name", "files", "--", "npx", "-y", "some-server"]}}}
 )";
 constexpr const char* statuses =
     "  0    the host or a signal ended it\n"

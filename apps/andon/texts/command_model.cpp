@@ -18,9 +18,9 @@ void take_choices(option_model& option) {
     option.type.resize(open);
 }
 
-option_model model_of(const CLI::Option& option) {
+option_model model_of(const CLI::Option& option, bool positional) {
     option_model model;
-    model.positional = !option.nonpositional();
+    model.positional = positional;
     if (model.positional) {
         model.names.push_back(option.get_name(true));
     } else {
@@ -41,7 +41,10 @@ option_model model_of(const CLI::Option& option) {
 command_model model_of(const CLI::App& app) {
     command_model model{.name = app.get_name(), .description = app.get_description(), .footer = app.get_footer()};
     for (const CLI::Option* const each : app.get_options()) {
-        if (!each->get_group().empty()) model.options.push_back(model_of(*each));
+        if (each->get_group().empty()) continue;
+        // Some can be said in both ways.
+        if (each->get_positional()) model.options.push_back(model_of(*each, true));
+        if (each->nonpositional()) model.options.push_back(model_of(*each, false));
     }
     for (const CLI::App* const each : app.get_subcommands([](const CLI::App*) { return true; })) {
         if (each->get_group().empty()) continue;

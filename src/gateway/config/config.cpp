@@ -8,6 +8,7 @@
 #include "andon/core/visible_text.hpp"
 #include "gateway/config/config_keys.hpp"
 #include "gateway/config/nearest_word.hpp"
+#include "transport/http/endpoint.hpp"
 
 namespace andon::gateway {
 namespace {
@@ -154,7 +155,8 @@ private:
                                      (key->scope == key_scope::url ? "`url`" : "`command`") + ", and [" + where +
                                      "] has none");
             } else if (const std::string expected = key->read(into, each.value, base_); !expected.empty()) {
-                problem(each.value.at, each.key + " must be " + expected + ", not " + kind_of(each.value));
+                problem(each.value.at,
+                        each.key + " must be " + expected + ", not " + detail::without_password(kind_of(each.value)));
             }
         }
     }

@@ -127,7 +127,7 @@ private:
 /// $XDG_CONFIG_HOME/andon,
 /// ~/.config/andon and /etc/andon, the first that is there. Nothing: none is. One that was asked for need not be there.
 [[nodiscard]] std::optional<std::string> find_config(const std::string& asked = {});
-/// Where a user's own would be: what `andon config init` writes.
+/// Where a user's own would be: what `andon config init` writes. Empty: there is no home.
 [[nodiscard]] std::string users_config();
 
 /// The file that find_config() names, or the defaults. Throws config_error, also where the file cannot be read.

@@ -56,17 +56,17 @@ std::string secret(const token_source& from) {
     if (!from.env.empty()) {
         token = variable(from.env.c_str());
         if (token.empty()) {
-            throw std::runtime_error("the environment variable " + from.env + ", for the token of " +
-                                     visible_text(from.principal, 64) + ", is not set");
+            throw config_error({"the environment variable " + from.env + ", for the token of " +
+                                visible_text(from.principal, 64) + ", is not set"});
         }
         return token;
     }
     file_text read = read_file(from.file, longest_secret);
     if (!read.error.empty()) {
-        throw std::runtime_error("the token file " + visible_text(from.file, 400) + ' ' + read.error);
+        throw config_error({"the token file " + visible_text(from.file, 400) + ' ' + read.error});
     }
     token = read.text.substr(0, read.text.find_first_of("\r\n"));
-    if (token.empty()) throw std::runtime_error("the token file " + visible_text(from.file, 400) + " is empty");
+    if (token.empty()) throw config_error({"the token file " + visible_text(from.file, 400) + " is empty"});
     return token;
 }
 
@@ -74,7 +74,7 @@ std::string secret(const token_source& from) {
 
 std::string users_config() {
     const fs::path folder = users_folder("XDG_CONFIG_HOME", ".config");
-    return (folder.empty() ? fs::path("/etc/andon") : folder) / file_name;
+    return folder.empty() ? "" : (folder / file_name).string();
 }
 
 std::optional<std::string> find_config(const std::string& asked) {
@@ -93,7 +93,11 @@ configuration load_config(const std::string& asked) {
     const auto file = find_config(asked);
     if (!file) return {};
     const file_text read = read_file(*file, longest_file);
-    if (!read.error.empty()) throw config_error({visible_text(*file, 400) + ": " + read.error});
+    if (!read.error.empty()) {
+        const bool from_variable = asked.empty() && *file == variable("ANDON_CONFIG");
+        throw config_error(
+            {visible_text(*file, 400) + (from_variable ? ", which $ANDON_CONFIG names, " : ": ") + read.error});
+    }
     return parse_config(read.text, *file);
 }
 
@@ -102,8 +106,8 @@ std::map<std::string, std::string> principals_by_token(const gateway_config& con
     for (const token_source& each : config.tokens) {
         const auto [found, is_new] = principals.emplace(secret(each), each.principal);
         if (!is_new) {
-            throw std::runtime_error("the tokens of " + visible_text(found->second, 64) + " and " +
-                                     visible_text(each.principal, 64) + " are the same");
+            throw config_error({"the tokens of " + visible_text(found->second, 64) + " and " +
+                                visible_text(each.principal, 64) + " are the same"});
         }
     }
     return principals;

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "gateway/control/control_protocol.hpp"
+#include "gateway/plain_json.hpp"
 
 namespace andon::gateway {
 
@@ -53,7 +54,7 @@ public:
         }
         const auto client = to_.lock();
         if (!client || left_ == 0) return;
-        client->say(json::serialize(json::object{{"stopped", to_json(call)}}));
+        client->say(plain_json(json::object{{"stopped", to_json(call)}}));
         if (--left_ != 0) return client->flush();
         client->say(done_line());
         client->answered();
@@ -217,7 +218,7 @@ std::string control_socket::hello() const {
     json::array servers;
     for (const upstream_view& each : desk_->upstreams()) servers.push_back(to_json(each));
     using std::chrono::milliseconds;
-    return json::serialize(json::object{
+    return plain_json(json::object{
         {"pid", ::getpid()},
         {"kind", who_.kind},
         {"name", who_.name},
@@ -229,17 +230,17 @@ std::string control_socket::hello() const {
 
 void control_socket::list(const connection& to) const {
     for (const upstream_view& each : desk_->upstreams()) {
-        to->say(json::serialize(json::object{{"server", to_json(each)}}));
+        to->say(plain_json(json::object{{"server", to_json(each)}}));
     }
     std::size_t more = 0;
     for (const relayed_call_view& each : desk_->calls()) {
         if (to->unread() > most_of_a_list) {
             ++more;
         } else {
-            to->say(json::serialize(json::object{{"call", to_json(each)}}));
+            to->say(plain_json(json::object{{"call", to_json(each)}}));
         }
     }
-    to->say(json::serialize(json::object{{"done", true}, {"more", more}}));
+    to->say(plain_json(json::object{{"done", true}, {"more", more}}));
 }
 
 void control_socket::stop(const connection& to, const control_request& request) {
@@ -252,7 +253,7 @@ void control_socket::stop(const connection& to, const control_request& request) 
     log_(log_level::info, "asked by " + (request.asked_by.empty() ? "an operator" : request.asked_by) + " to stop " +
                               std::to_string(numbers.size()) + (numbers.size() == 1 ? " call" : " calls") +
                               (request.reason.empty() ? "" : ": " + request.reason));
-    to->say(json::serialize(json::object{{"asked", json::array(numbers.begin(), numbers.end())}}));
+    to->say(plain_json(json::object{{"asked", json::array(numbers.begin(), numbers.end())}}));
     if (request.wait && !watched && !numbers.empty()) {
         to->say(control_connection::error_line("too many are waiting already; these were asked to stop all the same"));
         return to->answered();

@@ -15,7 +15,8 @@ namespace andon::detail {
 namespace {
 
 [[noreturn]] void refuse(std::string_view url, const char* why) {
-    throw std::invalid_argument("'" + visible_text(url, 256) + "' is no address of an MCP server: " + why);
+    throw std::invalid_argument("'" + visible_text(without_password(url), 256) +
+                                "' is no address of an MCP server: " + why);
 }
 
 bool consume(std::string_view& text, std::string_view prefix) {
@@ -33,6 +34,17 @@ bool is_port(std::string_view text) {
 }
 
 }  // namespace
+
+std::string without_password(std::string_view url) {
+    std::string shown(url);
+    const std::size_t scheme = shown.find("://");
+    if (scheme == std::string::npos) return shown;
+    const std::size_t begin = scheme + 3;
+    const std::size_t end = std::min(shown.find_first_of("/?#", begin), shown.size());
+    const std::size_t at = std::string_view(shown).substr(0, end).rfind('@');
+    if (at != std::string::npos && at >= begin) shown.replace(begin, at - begin, "***");
+    return shown;
+}
 
 endpoint endpoint::from_url(std::string_view url) {
     endpoint made;

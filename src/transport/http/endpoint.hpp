@@ -30,4 +30,7 @@ struct endpoint {
     void resolve();
 };
 
+/// A URL as it may be shown: `https://***@host/` where it has a user or a password.
+[[nodiscard]] std::string without_password(std::string_view url);
+
 }  // namespace andon::detail

@@ -1,0 +1,127 @@
+// `andon wrap` and `andon gateway` as commands: what they make of their command line, and what they end with.
+#include <csignal>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <regex>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apps/andon_process.hpp"
+#include "server/http_client.hpp"
+
+namespace andon {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class relay_commands : public testing::Test {
+protected:
+    [[nodiscard]] andon_run run(std::vector<std::string> arguments, const environment_list& more = {}) const {
+        return run_andon(std::move(arguments), {}, at_home_in(folder, more));
+    }
+    /// A server that says on its standard error with what it was started, and leaves.
+    [[nodiscard]] std::string telling_server() const {
+        return folder.write("tells.sh", "for each; do printf '<%s>' \"$each\"; done >&2\necho '.' >&2\n");
+    }
+    /// Until it listens; gives the line that says where.
+    [[nodiscard]] static std::string address_of(program& gateway) { return gateway.line(); }
+    [[nodiscard]] static std::uint16_t port_in(const std::string& line) {
+        std::smatch found;
+        if (!std::regex_search(line, found, std::regex(":([0-9]+)/"))) throw std::runtime_error("no port: " + line);
+        return static_cast<std::uint16_t>(std::stoi(found[1]));
+    }
+    [[nodiscard]] static bool has_ipv6() {
+        const int made = ::socket(AF_INET6, SOCK_STREAM, 0);
+        sockaddr_in6 local{};
+        local.sin6_family = AF_INET6;
+        local.sin6_addr = in6addr_loopback;
+        const bool bound = made >= 0 && ::bind(made, reinterpret_cast<sockaddr*>(&local), sizeof local) == 0;
+        if (made >= 0) ::close(made);
+        return bound;
+    }
+
+    own_folder folder;
+};
+
+TEST_F(relay_commands, a_server_gets_its_arguments_to_the_byte) {
+    andon_process wrap({"wrap", "--", "sh", telling_server(), "[a,b]", R"(["--x"])", "[]", "", "--", "\x01[c]"}, {},
+                       at_home_in(folder));
+    wrap.until_error(R"(<[a,b]><["--x"]><[]><><--><)");
+    EXPECT_THAT(wrap.until_error("[c]>."), HasSubstr("<\x01[c]>.")) << "not even its own mark is taken off";
+    wrap.signal(SIGTERM);
+    static_cast<void>(wrap.end());
+}
+
+TEST_F(relay_commands, figures_need_a_token_where_requests_do) {
+    const std::string file = folder.write("a.toml",
+                                          "[gateway]\nport = 0\n[gateway.tokens.alice]\nenv = \"ALICE_OF_TEST\"\n"
+                                          "[servers.a]\ncommand = \"cat\"\n");
+    andon_process gateway({"gateway", "--config", file}, {}, at_home_in(folder, {{"ALICE_OF_TEST", "hush"}}));
+    const std::uint16_t port = port_in(address_of(gateway));
+    const auto asked = [&](const http_headers& headers) {
+        http_client connection(port);
+        connection.write(http_message("GET", headers, {}, "/metrics"));
+        return connection.head();
+    };
+    const http_answer refused = asked({});
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_EQ(refused.header("www-authenticate"), "Bearer");
+    EXPECT_EQ(asked({{"Authorization", "Bearer wrong"}}).status, 401);
+    EXPECT_EQ(asked({{"Authorization", "Bearer hush"}}).status, 200);
+    gateway.signal(SIGTERM);
+    EXPECT_EQ(gateway.end(), 0);
+}
+
+TEST_F(relay_commands, an_address_of_ipv6_stands_in_brackets) {
+    if (!has_ipv6()) GTEST_SKIP() << "there is no IPv6 here";
+    andon_process gateway({"gateway", "--address", "::1", "--port", "0", "--", "cat"}, {}, at_home_in(folder));
+    EXPECT_THAT(address_of(gateway), HasSubstr("http://[::1]:"));
+    EXPECT_THAT(gateway.until_error("listening on"), HasSubstr("listening on http://[::1]:"));
+    gateway.signal(SIGTERM);
+    static_cast<void>(gateway.end());
+}
+
+TEST_F(relay_commands, a_configuration_that_cannot_work_is_2) {
+    const auto refused = [&](const std::string& gateway, const std::string& why) {
+        const std::string file = folder.write("a.toml", gateway + "\n[servers.a]\ncommand = \"cat\"\n");
+        const andon_run ran = run({"gateway", "--port", "0", "--config", file}, {{"SAME_OF_TEST", "same"}});
+        EXPECT_EQ(ran.status, 2) << ran.err;
+        EXPECT_THAT(ran.err, HasSubstr(why));
+    };
+    const std::string empty = folder.write("empty", "");
+    refused("[gateway.tokens.a]\nenv = \"NONE_OF_TEST\"", "NONE_OF_TEST, for the token of a, is not set");
+    refused("[gateway.tokens.a]\nfile = \"" + empty + '"', "is empty");
+    refused("[gateway.tokens.a]\nenv = \"SAME_OF_TEST\"\n[gateway.tokens.b]\nenv = \"SAME_OF_TEST\"", "are the same");
+    refused("[gateway]\ncertificate = \"" + empty + "\"\nprivate_key = \"" + empty + '"', "cannot use the certificate");
+    EXPECT_THAT(run({"gateway", "--address", "notanip", "--", "cat"}).err, HasSubstr("notanip is no address"));
+    const andon_run open = run({"gateway", "--address", "0.0.0.0", "--", "cat"});
+    EXPECT_EQ(open.status, 2);
+    EXPECT_THAT(open.err, HasSubstr("set \"hosts\" in [gateway]"));
+}
+
+TEST_F(relay_commands, a_password_in_a_url_is_not_shown) {
+    const std::string url = "http://ann:hush@127.0.0.1:1/mcp";
+    const andon_run wrap = run({"wrap", "--url", url});
+    EXPECT_EQ(wrap.status, 2);
+    EXPECT_THAT(wrap.err, HasSubstr("http://***@127.0.0.1:1/mcp"));
+    EXPECT_THAT(wrap.err, Not(HasSubstr("hush")));
+    andon_process gateway({"gateway", "--port", "0", "--url", url}, {}, at_home_in(folder));
+    EXPECT_THAT(address_of(gateway), testing::StartsWith("http://***@127.0.0.1:1/mcp: http"));
+    gateway.signal(SIGTERM);
+    static_cast<void>(gateway.end());
+    EXPECT_THAT(gateway.err(), Not(HasSubstr("hush")));
+}
+
+TEST_F(relay_commands, a_server_without_a_name_is_called_after_what_is_run) {
+    const std::string node = folder.write("node", "#!/bin/sh\nexec cat\n");
+    std::filesystem::permissions(node, std::filesystem::perms::owner_all);
+    andon_process gateway({"gateway", "--port", "0", "--", node, "--flag", "x/tickets.mjs"}, {}, at_home_in(folder));
+    EXPECT_THAT(address_of(gateway), testing::StartsWith("tickets: http"));
+    gateway.signal(SIGTERM);
+    static_cast<void>(gateway.end());
+}
+
+}  // namespace
+}  // namespace andon
