@@ -83,7 +83,8 @@ upstream::connector upstream::to_url(const server_config& server) {
         auto to =
             std::make_shared<const detail::http_target>(url->url, url->ca_file, detail::http_target::usually_good_for);
         return [url, to = std::move(to)] {
-            return std::make_unique<detail::http_client_transport>(to, options_of(*url), transport_limits{});
+            return std::make_unique<detail::http_client_transport>(to, options_of(*url),
+                                                                   transport_limits{.lone_surrogates = true});
         };
     } catch (const std::exception& error) {
         // Whoever calls this server is told; the others are not to be without theirs.

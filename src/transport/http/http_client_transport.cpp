@@ -95,7 +95,8 @@ http_client_transport::http_client_transport(std::shared_ptr<const http_target> 
     : limits_(limits),
       options_(std::move(options)),
       writer_(to->where(), options_),
-      alive_(std::make_shared<http_client_transport*>(this)) {
+      alive_(std::make_shared<http_client_transport*>(this)),
+      reader_(envelope_limits{.lone_surrogates = limits.lone_surrogates}) {
     if (options_.max_connections == 0) throw std::invalid_argument("max_connections: at least one is needed");
     static_cast<void>(to->addresses());  // or it throws
     pool_settings_.to = std::move(to);
