@@ -19,6 +19,10 @@ constexpr std::size_t depth = 64;
 
 /// Boost.JSON refuses exponents of many digits, which the grammar allows and we let through.
 bool beyond_boost(std::string_view text) {
+    // Halves of surrogate pairs are JSON, and no invalid one to us either.
+    for (const std::string_view half : {"\\ud", "\\uD"}) {
+        if (text.find(half) != std::string_view::npos) return true;
+    }
     std::size_t digits = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const bool digit = text[at] >= '0' && text[at] <= '9';

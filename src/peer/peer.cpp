@@ -187,7 +187,7 @@ peer_step peer::fault(const envelope_fault& found) const {
     peer_step step;
     step.note = "not a message: " + found.message;
     step.malformed = true;
-    step.lost_answer = found.answer;
+    step.lost_answer = found.answer && (found.answered || found.code == error_code::parse_error);
     step.answered = found.answered;
     // A modern client writes no response, a notification and an answer have none, and a client that answers a fault
     // with a fault could go on like that for ever.

@@ -62,21 +62,31 @@ ondemand::parser& shared_parser(std::size_t size) {
     return parser;
 }
 
+enum class escapes : std::uint8_t { right, lone_surrogate, wrong };
+
 /// Of a string with its quotes; control characters and UTF-8 were looked at before.
-bool escapes_are_right(std::string_view raw) noexcept {
-    const auto is_hex = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    };
+escapes escapes_in(std::string_view raw) noexcept {
+    bool lone = false;
+    bool high = false;  // the one before was the first half of a pair, and ended here
+    std::size_t end = 0;
     for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\', at)) {
         const char which = at + 1 < raw.size() ? raw[at + 1] : '\0';
-        if (std::string_view("\"\\/bfnrtu").find(which) == std::string_view::npos) return false;
+        if (std::string_view("\"\\/bfnrtu").find(which) == std::string_view::npos) return escapes::wrong;
+        if (high && (at != end || which != 'u')) lone = true, high = false;
         at += 2;
         if (which != 'u') continue;
+        unsigned unit = 0;
         const std::string_view digits = raw.substr(at, 4);
-        if (digits.size() != 4 || !std::all_of(digits.begin(), digits.end(), is_hex)) return false;
+        const auto [stopped, error] = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+        if (digits.size() != 4 || error != std::errc() || stopped != digits.data() + 4) return escapes::wrong;
         at += 4;
+        end = at;
+        const bool first = unit >= 0xD800 && unit < 0xDC00;
+        const bool second = unit >= 0xDC00 && unit < 0xE000;
+        if (second != high) lone = true;
+        high = first;
     }
-    return true;
+    return lone || high ? escapes::lone_surrogate : escapes::right;
 }
 
 // What cannot be read as JSON was an answer all the same, as a rule: whoever waits for it is to know.
@@ -221,11 +231,13 @@ std::string_view* envelope_reader::parsing::place_of(std::string_view key, insid
 
 std::string_view envelope_reader::parsing::scalar(ondemand::value& value) {
     const std::string_view raw = trimmed(value.raw_json_token());
-    if (raw.front() == '"' && limits_.lone_surrogates) {
+    if (raw.front() == '"') {
         static_cast<void>(value.get_raw_json_string().value());
-        if (!escapes_are_right(raw)) throw fault_found{error_code::parse_error, "an escape that is none"};
-    } else if (raw.front() == '"') {
-        [[maybe_unused]] const std::string_view text = value.get_string();  // throws where an escape is wrong
+        const escapes found = escapes_in(raw);
+        if (found == escapes::wrong) throw fault_found{error_code::parse_error, "an escape that is none"};
+        if (found == escapes::lone_surrogate && !limits_.lone_surrogates) {
+            remember({error_code::invalid_request, "half of a surrogate pair in a text"});
+        }
     } else {
         if (raw != "true" && raw != "false" && raw != "null" && !is_number(raw)) {
             throw fault_found{error_code::parse_error, "a value that is no JSON"};

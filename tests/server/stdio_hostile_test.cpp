@@ -112,7 +112,7 @@ const std::vector<line_case> garbage_lines{
     {"only_zero_bytes", std::string(100, '\0'), error_code::parse_error},
     {"invalid_utf_8", "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"\xFF\xFE\"}", error_code::parse_error},
     {"overlong_utf_8", "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"\xC0\xAF\"}", error_code::parse_error},
-    {"half_a_surrogate_pair", R"({"jsonrpc":"2.0","id":5,"method":"\ud800"})", error_code::parse_error},
+    {"half_a_surrogate_pair", R"({"jsonrpc":"2.0","id":5,"method":"\ud800"})", error_code::invalid_request},
     {"two_messages", R"({"jsonrpc":"2.0","id":5,"method":"ping"}{"jsonrpc":"2.0","id":6,"method":"ping"})",
      error_code::parse_error},
     {"deep",

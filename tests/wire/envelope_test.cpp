@@ -191,7 +191,6 @@ INSTANTIATE_TEST_SUITE_P(no_json, line_refused,
                              broken_inside("a_cut_literal", "nul"),
                              broken_inside("an_unknown_escape", R"("\x")"),
                              broken_inside("a_short_escape", R"("\u12")"),
-                             broken_inside("half_a_surrogate_pair", R"("\ud800")"),
                              broken_inside("an_escape_in_a_key", R"({"\x":1})"),
                              broken_inside("a_single_quote", "'a'"),
                              broken_inside("a_comment", "1/**/"),
@@ -212,9 +211,16 @@ const std::string deep = std::string(20, '[') + std::string(20, ']');
 INSTANTIATE_TEST_SUITE_P(
     no_message, line_refused,
     testing::ValuesIn(std::vector<fault_case>{
-        invalid("a_number", "5", "must be an object"), invalid("a_string", R"("x")", "must be an object"),
-        invalid("null", "null", "must be an object"), invalid("an_array", "[]", "must be an object"),
-        invalid("empty", "{}", "jsonrpc"), invalid("no_jsonrpc", R"({"id":1,"method":"m"})", "jsonrpc", "1"),
+        invalid("half_a_surrogate_pair", R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\ud83d"}})",
+                "half of a surrogate pair", "1"),
+        invalid("the_other_half", R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\ud83d\ud83d\ude00"}})",
+                "half of a surrogate pair", "1"),
+        invalid("a_number", "5", "must be an object"),
+        invalid("a_string", R"("x")", "must be an object"),
+        invalid("null", "null", "must be an object"),
+        invalid("an_array", "[]", "must be an object"),
+        invalid("empty", "{}", "jsonrpc"),
+        invalid("no_jsonrpc", R"({"id":1,"method":"m"})", "jsonrpc", "1"),
         invalid("jsonrpc_1", R"({"jsonrpc":"1.0","id":1,"method":"m"})", "jsonrpc", "1"),
         invalid("jsonrpc_a_number", R"({"jsonrpc":2.0,"id":1,"method":"m"})", "jsonrpc", "1"),
         invalid("neither_method_nor_result", R"({"jsonrpc":"2.0","id":1})", "neither a method", "1"),
@@ -294,6 +300,38 @@ TEST(envelope_reader, a_million_levels_are_refused_and_cost_no_stack) {
     EXPECT_EQ(reader.read(padded(std::string(1'000'000, '{'))), nullptr);
     EXPECT_FALSE(reader.split_batch(padded(nested(1'000'000))));
     EXPECT_FALSE(reader.split_batch(padded(std::string(1'000'000, '['))));
+}
+
+TEST(lone_surrogates, are_passed_on_where_that_is_asked_for_and_pairs_always) {
+    const padded line(R"({"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d","b":"\ude00x","c":"\ud83d\ude00"}})");
+    envelope_reader strict;
+    EXPECT_EQ(strict.read(line), nullptr);
+    EXPECT_TRUE(strict.fault().answer);
+    EXPECT_EQ(strict.fault().answered, 1);
+    envelope_reader relays(envelope_limits{.lone_surrogates = true});
+    const envelope* const found = relays.read(line);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->raw_result, R"({"a":"\ud83d","b":"\ude00x","c":"\ud83d\ude00"})");
+    const padded wrong(R"({"jsonrpc":"2.0","id":1,"result":"\ud8"})");
+    EXPECT_EQ(relays.read(wrong), nullptr);
+    const padded pair(R"({"jsonrpc":"2.0","id":1,"result":"\ud83d\ude00"})");
+    EXPECT_NE(strict.read(pair), nullptr);
+}
+
+TEST(unreadable_answers, say_whose_they_are_where_that_can_be_seen) {
+    envelope_reader reader;
+    const auto answered = [&](const std::string& text) {
+        const padded line(text);
+        EXPECT_EQ(reader.read(line), nullptr) << text;
+        return reader.fault().answer ? reader.fault().answered : std::optional<std::int64_t>(-1);
+    };
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":7,"result":{"a":NaN}})"), 7);
+    EXPECT_EQ(answered(R"({"result":{"id":"x","a":[1,]},"jsonrpc":"2.0","id": 8})"), 8);
+    EXPECT_EQ(answered("{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":\"\xFF\"}"), 9);
+    EXPECT_EQ(answered(R"({"id":10,"result":{}})"), 10);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":"x","result":{},"error":{}})"), std::nullopt);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":11,"method":"m","params":{"result":NaN}})"), -1) << "a request";
+    EXPECT_EQ(answered("Listening on port 80"), -1);
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ public:
 
     pending_call call_tool(std::string_view name, json::object arguments = {}, call_options options = {});
     /// A call that outlives its request, and us: 2025-11-25 asks the server for a task, 2026-07-28 lets it make one. A
-    /// server that knows no tasks answers as usual, and so does a tool of which list_tools() said that it cannot be one;
-    /// one that must be is a task by call_tool(), too.
+    /// server that knows no tasks answers as usual, and so does a tool of which list_tools() said that it cannot be
+    /// one; one that must be is a task by call_tool(), too.
     pending_task call_tool_as_task(std::string_view name, json::object arguments = {}, follow_options options = {});
     /// Picks up a task again, in another process too.
     pending_task follow_task(std::string_view id, follow_options options = {});

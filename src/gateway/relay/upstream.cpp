@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <exception>
 #include <fcntl.h>
 #include <system_error>
 
@@ -86,9 +87,9 @@ upstream::connector upstream::to_url(const server_config& server) {
             return std::make_unique<detail::http_client_transport>(to, options_of(*url),
                                                                    transport_limits{.lone_surrogates = true});
         };
-    } catch (const std::exception& error) {
+    } catch (...) {
         // Whoever calls this server is told; the others are not to be without theirs.
-        return [why = std::string(error.what())]() -> std::unique_ptr<transport> { throw std::runtime_error(why); };
+        return [failed = std::current_exception()]() -> std::unique_ptr<transport> { std::rethrow_exception(failed); };
     }
 }
 
