@@ -50,6 +50,8 @@ class nobody final : public call_observer {
     void on_amended(const relayed_call& call) override { static_cast<void>(call.entry()); }
     void on_late_message(const std::string& /*server*/) override {}
     void on_restart(const std::string& /*server*/) override {}
+    void on_session(const std::string& /*server*/, bool /*begins*/) override {}
+    void on_killed(const std::string& /*server*/, std::uint32_t /*processes*/) override {}
 };
 
 /// One end, in our hands.
@@ -304,13 +306,14 @@ public:
             sessions_[i] = std::make_shared<relay>(
                 around_, desk_, config_, lane::settings{.instead = [this, i] { return connect(i); }},
                 std::make_unique<end_of_line::line>(hosts_[i]),
-                relay::settings{.session = std::to_string(i), .ask_era = [](auto then) { then(std::nullopt); }});
+                relay::settings{.session = std::to_string(i),
+                                .ask_era = [](auto then) { then(std::nullopt, "because"); }});
         }
         stateless_ = std::make_shared<relay>(
             around_, desk_, config_, lane::settings{.instead = [this] { return connect(2); }},
             std::make_unique<end_of_line::line>(std::make_shared<end_of_line>()),
             relay::settings{.session = {}, .stateless = true, .ask_era = [server_is_modern](auto then) {
-                                then(server_is_modern ? era::modern : era::legacy);
+                                then(server_is_modern ? era::modern : era::legacy, {});
                             }});
         on_loop([&] {
             for (const auto& each : sessions_) each->open();
