@@ -75,7 +75,7 @@ std::shared_ptr<upstream> passing::place_of_task(const relayed_call& call) const
     if (tasks_.empty()) return nullptr;
     for (const std::string& each : tasks_named_by(call)) {
         const auto found = tasks_.find(each);
-        const auto at = found != tasks_.end() ? found->second.at.lock() : nullptr;
+        auto at = found != tasks_.end() ? found->second.at.lock() : nullptr;
         if (at && at->where() == upstream::state::ready) return at;
     }
     return nullptr;
