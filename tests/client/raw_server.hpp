@@ -94,9 +94,8 @@ public:
         const json::value hello = read();
         if (hello.is_null()) return;
         if (era_of(speaks) == era::modern) {
-            answer(hello.at("id"), {{"resultType", "complete"},
-                                    {"supportedVersions", {to_string(speaks)}},
-                                    {"capabilities", can}});
+            answer(hello.at("id"),
+                   {{"resultType", "complete"}, {"supportedVersions", {to_string(speaks)}}, {"capabilities", can}});
             return;
         }
         EXPECT_EQ(hello.at("method"), "initialize");
