@@ -6,7 +6,8 @@ function(andon_compile_options target)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
     if(PROJECT_IS_TOP_LEVEL)
         target_compile_options(${target} PRIVATE
-            -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+            # Of files that are compiled together, one may well have a name of another's.
+            -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wshadow> -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
             -Wcast-qual -Wextra-semi -Woverloaded-virtual -Werror
             # GCC 12 sees overlapping copies in std::string that are not there (its bug 105329).
             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)

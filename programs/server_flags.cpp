@@ -21,7 +21,7 @@ std::size_t number(std::string_view flag, std::string_view text,
     return value;
 }
 
-std::chrono::milliseconds milliseconds(std::string_view flag, std::string_view text) {
+std::chrono::milliseconds milliseconds_from(std::string_view flag, std::string_view text) {
     return std::chrono::milliseconds(number(flag, text));
 }
 
@@ -30,9 +30,9 @@ bool read_task_flag(andon::task_options& tasks, std::string_view flag, const Val
     if (flag == "--task-store") {
         tasks.store = andon::sqlite_task_store(std::string(value()));
     } else if (flag == "--task-poll-ms") {
-        tasks.poll_interval = milliseconds(flag, value());
+        tasks.poll_interval = milliseconds_from(flag, value());
     } else if (flag == "--task-ttl-ms") {
-        tasks.ttl = milliseconds(flag, value());
+        tasks.ttl = milliseconds_from(flag, value());
     } else if (flag == "--live-tasks") {
         tasks.live_per_owner = tasks.live = number(flag, value());
     } else if (flag == "--kept-tasks") {
@@ -97,15 +97,15 @@ server_flags read_flags(int argc, char** argv, bool& help) {
         } else if (flag == "--host") {
             http.hosts.emplace_back(value());
         } else if (flag == "--comment-ms") {
-            http.comment_every = milliseconds(flag, value());
+            http.comment_every = milliseconds_from(flag, value());
         } else if (flag == "--abandon-ms") {
-            http.abandon_after = milliseconds(flag, value());
+            http.abandon_after = milliseconds_from(flag, value());
         } else if (flag == "--idle-session-ms") {
-            http.limits.idle_session = milliseconds(flag, value());
+            http.limits.idle_session = milliseconds_from(flag, value());
         } else if (flag == "--receive-ms") {
-            http.limits.receive_within = milliseconds(flag, value());
+            http.limits.receive_within = milliseconds_from(flag, value());
         } else if (flag == "--stalled-ms") {
-            http.limits.stalled = milliseconds(flag, value());
+            http.limits.stalled = milliseconds_from(flag, value());
         } else if (flag == "--per-client") {
             http.limits.per_client = number(flag, value());
         } else if (flag == "--body-bytes") {

@@ -5,6 +5,7 @@
 
 #include "client/client_session.hpp"
 #include "tasks/task_text.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
 namespace {
@@ -13,8 +14,6 @@ constexpr std::size_t most = 1'000;
 constexpr std::chrono::milliseconds poll_interval{500};
 constexpr std::chrono::milliseconds usual_ttl = std::chrono::hours(1);
 constexpr std::chrono::milliseconds longest_ttl = std::chrono::hours(24);
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 std::string members_of(const task_record& task) { return task_members(task, task_dialect::requested, poll_interval); }
 

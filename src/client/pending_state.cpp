@@ -3,12 +3,12 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "transport/clock.hpp"
+
 namespace andon::detail {
 namespace {
 
 constexpr int most_rounds = 32;  // a server that never stops asking
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// `how_long` may be "for ever".
 time_point after(duration how_long) noexcept {

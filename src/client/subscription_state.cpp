@@ -4,6 +4,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "transport/clock.hpp"
+
 namespace andon {
 
 std::string_view to_string(subscription_end::by who) noexcept {
@@ -29,8 +31,6 @@ namespace detail {
 namespace {
 
 constexpr std::string_view meta_id = "io.modelcontextprotocol/subscriptionId";
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 json::array texts(const std::vector<std::string>& all) { return json::array(all.begin(), all.end()); }
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include "transport/clock.hpp"
+
 namespace andon::detail {
 namespace {
 
 constexpr int most_failures = 5;  // in a row
 constexpr std::chrono::milliseconds shortest_interval{10};
 constexpr std::chrono::milliseconds longest_interval = std::chrono::minutes(5);
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 std::string string_at(const json::object& in, std::string_view key) {
     const json::value* const found = in.if_contains(key);

@@ -7,11 +7,10 @@
 #include "andon/wire/message.hpp"
 #include "server/live_task.hpp"
 #include "server/server_session.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
 namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// Our own doing, not the client's: it still waits, and is told.
 bool is_answered(cancel_cause cause, offered kind) noexcept {

@@ -5,14 +5,9 @@
 #include "server/next_change.hpp"
 #include "server/server_session.hpp"
 #include "server/task_desk.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
-namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
-
-}  // namespace
-
 void call_state::may_become(std::shared_ptr<live_task> task, bool at_once) {
     task_ = std::move(task);
     at_once_ = at_once;

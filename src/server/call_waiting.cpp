@@ -10,11 +10,10 @@
 #include "andon/server/call.hpp"
 #include "process/descriptor.hpp"
 #include "server/wake_once.hpp"
+#include "transport/clock.hpp"
 
 namespace andon {
 namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 int milliseconds_until(std::optional<time_point> deadline) noexcept {
     if (!deadline) return -1;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "wire/trimmed.hpp"
+
 namespace andon::detail {
 namespace {
 
@@ -18,12 +20,6 @@ std::string lower(std::string_view text) {
 bool is(std::string_view text, std::string_view wanted) noexcept {
     return std::equal(text.begin(), text.end(), wanted.begin(), wanted.end(),
                       [](char a, char b) { return lower(a) == b; });
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
 }
 
 /// `name`, `name:port`, `[::1]:port`: the name. Empty where it is none of them.

@@ -3,12 +3,11 @@
 #include <charconv>
 #include <chrono>
 
+#include "transport/clock.hpp"
 #include "wire/unguessable.hpp"
 
 namespace andon::detail {
 namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// The server's way out where it was not asked: the stream of a GET.
 class own_stream_transport final : public transport {

@@ -5,13 +5,12 @@
 #include <chrono>
 
 #include "andon/core/visible_text.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
 namespace {
 
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
-
-json::object object_from(std::string_view raw) {
+json::object params_from(std::string_view raw) {
     auto read = object_from_json(raw);
     if (!read) throw rpc_error(error_code::invalid_params, "params could not be read");
     return std::move(*read);
@@ -61,14 +60,14 @@ struct list_method {
     offered kind;
     std::string_view member;
 };
-constexpr std::array<list_method, 4> lists{
+constexpr std::array<list_method, 4> list_methods{
     {{"tools/list", offered::tool, "tools"},
      {"prompts/list", offered::prompt, "prompts"},
      {"resources/list", offered::resource, "resources"},
      {"resources/templates/list", offered::resource_template, "resourceTemplates"}}};
 
 const list_method* list_of(std::string_view method) noexcept {
-    for (const auto& list : lists) {
+    for (const auto& list : list_methods) {
         if (list.method == method) return &list;
     }
     return nullptr;
@@ -319,7 +318,7 @@ std::shared_ptr<const handler_entry> server_session::find_handler(const incoming
 std::shared_ptr<const client_facts> server_session::facts_of(const incoming_request& request,
                                                              const envelope& message) const {
     if (era_of(request.speaks) == era::legacy) return legacy_client_;
-    json::object meta = object_from(message.raw_meta);
+    json::object meta = params_from(message.raw_meta);
     const auto at = [&](std::string_view key) {
         json::value* const found = meta.if_contains(key);
         return found != nullptr && found->is_object() ? std::move(found->get_object()) : json::object();
@@ -364,7 +363,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
     const revision_policy& policy = policy_of(request.speaks);
     try {
         if (list_of(message.method) != nullptr) {
-            const std::string raw = list(message.method, object_from(message.raw_params), policy);
+            const std::string raw = list(message.method, params_from(message.raw_params), policy);
             return answer(std::move(request), result_message(message.raw_id, raw));
         }
         // Those who share a session that has no state are counted each by itself, before they come here.
@@ -373,7 +372,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
         if (!shared && held + message.raw_params.size() > facilities_->options.most_bytes) {
             throw rpc_error(error_code::internal_error, "too much is in flight in this session: try again later");
         }
-        json::object params = object_from(message.raw_params);
+        json::object params = params_from(message.raw_params);
         if (message.method == "logging/setLevel" && !policy.log_level_per_request) {
             set_log_level(params);
             return answer(std::move(request), result_message(message.raw_id, "{}"));
@@ -394,7 +393,7 @@ void server_session::on_request(incoming_request request, const envelope& messag
                                         .log_level = std::nullopt};
         std::unique_ptr<input_round> round;
         if (policy.log_level_per_request) {
-            const json::object meta = object_from(message.raw_meta);
+            const json::object meta = params_from(message.raw_meta);
             if (const json::value* const level = meta.if_contains("io.modelcontextprotocol/logLevel")) {
                 facts.log_level =
                     level->is_string() ? message_level_from(std::string_view(level->get_string())) : std::nullopt;

@@ -21,7 +21,7 @@ struct list_filter {
     std::string_view member;
     std::string_view method;
 };
-constexpr std::array<list_filter, 3> lists{
+constexpr std::array<list_filter, 3> list_filters{
     {{"tools", "toolsListChanged", "notifications/tools/list_changed"},
      {"prompts", "promptsListChanged", "notifications/prompts/list_changed"},
      {"resources", "resourcesListChanged", "notifications/resources/list_changed"}}};
@@ -55,14 +55,14 @@ std::vector<std::string> names_in(const json::object& from, std::string_view mem
 
 }  // namespace
 
-std::string_view list_changed_method(offered kind) noexcept { return lists[list_of(kind)].method; }
+std::string_view list_changed_method(offered kind) noexcept { return list_filters[list_of(kind)].method; }
 
 json::object agreed_filter(const json::object& params, const json::object& capabilities, bool tasks) {
     const json::value* const asked = params.if_contains("notifications");
     if (asked == nullptr || !asked->is_object()) refuse("notifications", "an object");
     const json::object& wanted = asked->get_object();
     json::object agreed;
-    for (const auto& [capability, member, method] : lists) {
+    for (const auto& [capability, member, method] : list_filters) {
         const json::value* const one = wanted.if_contains(member);
         if (one == nullptr) continue;
         if (!one->is_bool()) refuse(member, "true or false");
@@ -97,8 +97,8 @@ public:
         leave(in_.by_task_, tasks_);
     }
     void join(const json::object& agreed) {
-        for (std::size_t i = 0; i < lists.size(); ++i) {
-            if (agreed.contains(lists[i].member)) in_.by_list_[i].insert(&of_);
+        for (std::size_t i = 0; i < list_filters.size(); ++i) {
+            if (agreed.contains(list_filters[i].member)) in_.by_list_[i].insert(&of_);
         }
         uris_ = names_in(agreed, resource_uris, most_uris);
         tasks_ = names_in(agreed, task_ids, most_tasks);

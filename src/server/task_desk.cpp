@@ -5,14 +5,9 @@
 
 #include "andon/core/visible_text.hpp"
 #include "andon/wire/message.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
-namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
-
-}  // namespace
-
 /// On its way to the store.
 struct task_desk::ended {
     std::shared_ptr<live_task> task;

@@ -5,11 +5,10 @@
 #include "andon/wire/message.hpp"
 #include "server/next_change.hpp"
 #include "server/task_desk.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
 namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 std::string id_in(const json::object& params) {
     const json::value* const found = params.if_contains("taskId");

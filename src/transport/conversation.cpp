@@ -2,13 +2,9 @@
 
 #include <chrono>
 
+#include "transport/clock.hpp"
+
 namespace andon::detail {
-namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
-
-}  // namespace
-
 conversation::conversation(std::shared_ptr<surroundings> around, peer_settings settings,
                            std::unique_ptr<transport> over, owner& told)
     : around_(std::move(around)),

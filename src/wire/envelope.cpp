@@ -20,7 +20,7 @@ static_assert(line_splitter::padding >= simdjson::SIMDJSON_PADDING);
 constexpr std::string_view version_key = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view subscription_key = "io.modelcontextprotocol/subscriptionId";
 
-std::string_view trimmed(std::string_view raw) noexcept {
+std::string_view without_end_blanks(std::string_view raw) noexcept {
     while (!raw.empty() && (raw.back() == ' ' || raw.back() == '\t' || raw.back() == '\r' || raw.back() == '\n')) {
         raw.remove_suffix(1);
     }
@@ -230,7 +230,7 @@ std::string_view* envelope_reader::parsing::place_of(std::string_view key, insid
 }
 
 std::string_view envelope_reader::parsing::scalar(ondemand::value& value) {
-    const std::string_view raw = trimmed(value.raw_json_token());
+    const std::string_view raw = without_end_blanks(value.raw_json_token());
     if (raw.front() == '"') {
         static_cast<void>(value.get_raw_json_string().value());
         const escapes found = escapes_in(raw);
@@ -267,7 +267,7 @@ std::string_view envelope_reader::parsing::value(ondemand::value value, inside w
     } else {
         elements(value.get_array(), depth);
     }
-    return trimmed({first, static_cast<std::size_t>(location() - first)});
+    return without_end_blanks({first, static_cast<std::size_t>(location() - first)});
 }
 
 void envelope_reader::parsing::members(ondemand::object object, inside where, std::size_t depth) {

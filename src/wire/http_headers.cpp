@@ -7,6 +7,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "wire/base64.hpp"
+#include "wire/trimmed.hpp"
 
 namespace andon {
 namespace {
@@ -21,12 +22,6 @@ bool is_visible(char c) noexcept { return c > ' ' && c <= '~'; }
 
 bool looks_encoded(std::string_view value) noexcept {
     return value.starts_with(encoded_begin) && value.ends_with(encoded_end);
-}
-
-std::string_view trimmed(std::string_view value) noexcept {
-    while (!value.empty() && is_blank(value.front())) value.remove_prefix(1);
-    while (!value.empty() && is_blank(value.back())) value.remove_suffix(1);
-    return value;
 }
 
 std::string shown(std::string_view text) { return '\'' + visible_text(text, longest_shown) + '\''; }
@@ -92,7 +87,7 @@ bool same(param_header::kind type, std::string_view header, std::string_view bod
 
 std::string compared(std::string_view header, std::string_view value, std::string_view body, param_header::kind type,
                      bool may_be_encoded) {
-    const auto meant = may_be_encoded ? decoded_header_value(value) : std::string(trimmed(value));
+    const auto meant = may_be_encoded ? decoded_header_value(value) : std::string(detail::trimmed(value));
     if (!meant) return disagreement(header, "header value " + shown(value) + " is malformed");
     if (same(type, *meant, body)) return {};
     return disagreement(header, "header value " + shown(*meant) + " does not match body value " + shown(body));
@@ -108,7 +103,7 @@ std::string encoded_header_value(std::string_view utf8) {
 }
 
 std::optional<std::string> decoded_header_value(std::string_view value) {
-    value = trimmed(value);
+    value = detail::trimmed(value);
     if (!std::all_of(value.begin(), value.end(), [](char c) { return is_blank(c) || is_visible(c); })) {
         return std::nullopt;
     }

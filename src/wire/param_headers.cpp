@@ -8,7 +8,7 @@ namespace andon {
 namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
-constexpr std::size_t longest_shown = 100;
+constexpr std::size_t longest_value_shown = 100;
 
 /// What a keyword of JSON Schema holds.
 enum class content : std::uint8_t { schemas, named_schemas, data };
@@ -117,7 +117,7 @@ private:
                 }
             } else if (is_annotated(member.value(), content_of(keyword))) {
                 fail(index, "is only allowed where nothing but `properties` leads to it, not in `" +
-                                visible_text(keyword, longest_shown) + '`');
+                                visible_text(keyword, longest_value_shown) + '`');
             }
             if (!found_.error.empty()) return;
         }
@@ -133,7 +133,7 @@ private:
         if (name == nullptr || !is_token(*name)) return fail(index, "is not the name of a header");
         if (!type) return fail(index, "is only allowed where `type` is string, integer or boolean");
         if (!names_.insert(lower_case(*name)).second) {
-            return fail(index, '\'' + visible_text(*name, longest_shown) + "' is there twice");
+            return fail(index, '\'' + visible_text(*name, longest_value_shown) + "' is there twice");
         }
         found_.all.push_back({std::string(*name), path_of(index), *type});
     }
@@ -147,7 +147,7 @@ private:
 
     void fail(std::size_t index, const std::string& why) {
         const std::string_view name = properties_[index].name;
-        const std::string where = index == 0 ? "the schema" : '\'' + visible_text(name, longest_shown) + '\'';
+        const std::string where = index == 0 ? "the schema" : '\'' + visible_text(name, longest_value_shown) + '\'';
         found_.error = std::string(annotation) + " of " + where + ' ' + why;
     }
 

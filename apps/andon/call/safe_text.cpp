@@ -49,6 +49,11 @@ void append(std::string& to, const json::value& value, std::size_t depth) {
 
 }  // namespace
 
+std::string in_quotes(std::string_view typed) {
+    constexpr std::size_t longest = 200;
+    return '"' + visible_text(typed, longest) + '"';
+}
+
 std::string visible_lines(std::string_view text) {
     constexpr auto no_limit = std::numeric_limits<std::size_t>::max() / 8;
     std::string shown;

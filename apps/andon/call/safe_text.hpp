@@ -13,6 +13,9 @@ namespace andon::app {
 /// it that could be forged.
 [[nodiscard]] std::string visible_lines(std::string_view text);
 
+/// What a user typed, in an error.
+[[nodiscard]] std::string in_quotes(std::string_view typed);
+
 /// Over several lines, members indented by two.
 [[nodiscard]] std::string pretty_json(const json::value& value);
 

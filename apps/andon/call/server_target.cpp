@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
+#include "call/safe_text.hpp"
 #include "gateway/config/command_words.hpp"
 #include "gateway/config/config.hpp"
 #include "gateway/config/nearest_word.hpp"
@@ -12,10 +13,6 @@
 
 namespace andon::app {
 namespace {
-
-constexpr std::size_t shown = 200;  // bytes of what a user typed, in an error
-
-std::string in_quotes(std::string_view text) { return '"' + visible_text(text, shown) + '"'; }
 
 /// What is wrong with the file is wrong with what the user gave us.
 gateway::configuration config_in(const std::string& file) {

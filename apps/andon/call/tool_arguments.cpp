@@ -11,14 +11,13 @@
 
 #include "andon/core/visible_text.hpp"
 #include "call/argument_schema.hpp"
+#include "call/safe_text.hpp"
 #include "gateway/config/nearest_word.hpp"
 
 namespace andon::app {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-
-std::string in_quotes(std::string_view text) { return '"' + visible_text(text, 200) + '"'; }
 
 json::value parsed(std::string_view text, const std::string& whose) {
     boost::system::error_code fault;

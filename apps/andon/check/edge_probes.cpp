@@ -9,9 +9,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::string_view not_over_modern_http =
-    "this revision has no cancel notification over HTTP: closing the stream is the cancel";
-
 /// An answer to nothing that was asked: somebody answered a notification.
 std::string stray_answer(const session& with, time_point since, std::initializer_list<std::string_view> asked) {
     for (const heard& each : with.all()) {

@@ -9,9 +9,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::string_view not_over_modern_http =
-    "this revision has no cancel notification over HTTP: closing the stream is the cancel";
-
 /// Whether the cancel had an effect: the call did not run to its end.
 bool stopped(session& with, const flight& call, const trial& t) {
     outlast(with, call, t);

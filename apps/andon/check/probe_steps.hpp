@@ -21,6 +21,9 @@ struct flight {
 [[nodiscard]] const slow_tool& timed_tool(const trial& t);
 [[nodiscard]] const slow_tool& lasting_tool(const trial& t);
 
+inline constexpr std::string_view not_over_modern_http =
+    "this revision has no cancel notification over HTTP: closing the stream is the cancel";
+
 /// Ends a probe that has nothing to look at.
 class unobservable : public std::runtime_error {
     using std::runtime_error::runtime_error;

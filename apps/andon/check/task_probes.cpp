@@ -18,7 +18,7 @@ bool becomes(session& with, std::string_view id, std::string_view wanted, millis
     return true;
 }
 
-std::string quoted(const std::string& text) { return "'" + visible_text(text, 60) + "'"; }
+std::string in_quotes(const std::string& text) { return "'" + visible_text(text, 60) + "'"; }
 
 }  // namespace
 
@@ -50,9 +50,9 @@ finding task_is_cancelled(const trial& t) {
     if (result_of(said) == nullptr) return fail("tasks/cancel of a task at work was answered with " + in_words(said));
     if (text_at(said, {"result", "taskId"}) != task.id) return fail("the answer to tasks/cancel is not the task");
     const std::string state = text_at(said, {"result", "status"});
-    if (state != "cancelled") return fail("the answer to tasks/cancel says " + quoted(state));
+    if (state != "cancelled") return fail("the answer to tasks/cancel says " + in_quotes(state));
     const std::string then = state_of(*with, task.id);
-    if (then != "cancelled") return fail("after tasks/cancel was answered the task is " + quoted(then));
+    if (then != "cancelled") return fail("after tasks/cancel was answered the task is " + in_quotes(then));
     return pass("the answer is the task, and both it and tasks/get say 'cancelled'");
 }
 
@@ -77,11 +77,11 @@ finding task_stays_cancelled(const trial& t) {
     const made_task task = make_task(*with, t, "1", time);
     end_task(*with, task.id);
     if (!becomes(*with, task.id, "cancelled", t.patience)) {
-        return fail("after tasks/cancel the task is " + quoted(state_of(*with, task.id)));
+        return fail("after tasks/cancel the task is " + in_quotes(state_of(*with, task.id)));
     }
     with->listen(time + milliseconds(800));
     const std::string state = state_of(*with, task.id);
-    if (state != "cancelled") return fail("a cancelled task became " + quoted(state));
+    if (state != "cancelled") return fail("a cancelled task became " + in_quotes(state));
     return pass(t.known.task->adjustable() ? "still 'cancelled' when its work would have ended"
                                            : "still 'cancelled' after 2 s");
 }
@@ -95,7 +95,7 @@ finding task_is_acknowledged(const trial& t) {
     if (text_at(*result, {"resultType"}) != "complete") return fail("the answer has no resultType \"complete\"");
     for (const auto& [key, value] : *result) {
         if (key != "resultType" && key != "_meta")
-            return fail("the answer is not empty: it has " + quoted(std::string(key)));
+            return fail("the answer is not empty: it has " + in_quotes(std::string(key)));
     }
     const json::object unknown = with->ask("tasks/cancel", about_task("andon-check-no-such-task"));
     if (code_of(unknown) == 0) return fail("tasks/cancel of an unknown task was answered with " + in_words(unknown));
@@ -115,13 +115,13 @@ finding task_ids_are_unguessable(const trial& t) {
     for (const std::string& each : ids) end_task(*with, each);
     constexpr std::size_t shortest = 16;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (ids[i].size() < shortest) return fail("the id " + quoted(ids[i]) + " is short enough to be guessed");
+        if (ids[i].size() < shortest) return fail("the id " + in_quotes(ids[i]) + " is short enough to be guessed");
         for (std::size_t k = 0; k < i; ++k) {
             std::size_t different = 0;
             for (std::size_t at = 0; at < std::min(ids[i].size(), ids[k].size()); ++at)
                 different += ids[i][at] != ids[k][at] ? 1U : 0U;
             if (different < shortest / 2)
-                return fail("the ids " + quoted(ids[k]) + " and " + quoted(ids[i]) + " hardly differ");
+                return fail("the ids " + in_quotes(ids[k]) + " and " + in_quotes(ids[i]) + " hardly differ");
         }
     }
     return pass("three ids of " + std::to_string(ids.front().size()) + " characters that have little in common");

@@ -28,7 +28,7 @@ struct wrong_id : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-void complain(const std::string& what) { std::fprintf(stderr, "andon: %s\n", what.c_str()); }
+void write_error(const std::string& what) { std::fprintf(stderr, "andon: %s\n", what.c_str()); }
 
 /// Nothing: no andon has such a call.
 std::optional<stop_order> order_of(const std::string& text, const survey& found) {
@@ -46,7 +46,7 @@ std::optional<stop_order> order_of(const std::string& text, const survey& found)
         throw wrong_id(shown + " is in flight more than once: " + all);
     }
     if (meant.empty()) {
-        complain(shown + " is not in flight");
+        write_error(shown + " is not in flight");
         return std::nullopt;
     }
     return stop_order{meant[0]->andon, {.number = id->number}};
@@ -123,12 +123,12 @@ bool confirmed(std::size_t calls) {
 int status_of(const stop_summary& end, const stop_options& options, bool unreachable) {
     if (end.asked == 0) {
         if (!options.ids.empty()) return unreachable ? exit_status::unreachable : exit_status::failed;
-        complain(unreachable ? "nothing was asked to stop" : "nothing in flight matches; `andon ps` shows what is");
+        write_error(unreachable ? "nothing was asked to stop" : "nothing in flight matches; `andon ps` shows what is");
         return unreachable ? exit_status::unreachable : exit_status::failed;
     }
     if (end.timed_out) {
-        complain(std::to_string(end.asked - end.stopped) + " of " + std::to_string(end.asked) +
-                 " did not stop within " + show(*options.timeout) + "; `andon ps` shows their state");
+        write_error(std::to_string(end.asked - end.stopped) + " of " + std::to_string(end.asked) +
+                    " did not stop within " + show(*options.timeout) + "; `andon ps` shows their state");
         return exit_status::timed_out;
     }
     return end.unreachable ? exit_status::unreachable : exit_status::ok;
@@ -144,10 +144,10 @@ std::string user_name() {
 
 int run_stop(const stop_options& options) try {
     const survey found = gateway::survey_andons();
-    for (const std::string& each : found.problems) complain(each);
+    for (const std::string& each : found.problems) write_error(each);
     const std::size_t in_flight = found.calls.size() + found.more;
     if (options.all && !options.yes && isatty(STDIN_FILENO) != 0 && in_flight != 0 && !confirmed(in_flight)) {
-        complain("nothing was asked to stop");
+        write_error("nothing was asked to stop");
         return exit_status::cancelled;
     }
     const account told(options, found);
@@ -165,12 +165,12 @@ int run_stop(const stop_options& options) try {
          .problem =
              [&](const std::string& what) {
                  if (std::find(found.problems.begin(), found.problems.end(), what) == found.problems.end()) {
-                     complain(what);
+                     write_error(what);
                  }
              }});
     return status_of(end, options, end.unreachable || !found.problems.empty());
 } catch (const wrong_id& wrong) {
-    complain(wrong.what());
+    write_error(wrong.what());
     return exit_status::usage;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t widest_comment = 100;
 
-std::string in_quotes(std::string_view text) {
+std::string toml_string(std::string_view text) {
     std::string made = "\"";
     for (const char c : text) {
         constexpr std::string_view digits = "0123456789abcdef";
@@ -29,12 +29,12 @@ std::string key_text(std::string_view key) {
     const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
     });
-    return bare ? std::string(key) : in_quotes(key);
+    return bare ? std::string(key) : toml_string(key);
 }
 
 /// In one line.
 std::string value_text(const json::value& value) {
-    if (const auto* const text = value.if_string()) return in_quotes(*text);
+    if (const auto* const text = value.if_string()) return toml_string(*text);
     std::string made;
     if (const auto* const elements = value.if_array()) {
         for (const json::value& each : *elements) (made += made.empty() ? "" : ", ") += value_text(each);

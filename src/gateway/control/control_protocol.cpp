@@ -13,7 +13,7 @@ namespace andon::gateway {
 namespace {
 
 using std::chrono::duration_cast;
-using milliseconds = std::chrono::duration<double, std::milli>;
+using fractional_milliseconds = std::chrono::duration<double, std::milli>;
 
 std::optional<double> number_in(const json::object& said, std::string_view name) {
     const json::value* const found = said.if_contains(name);
@@ -28,7 +28,7 @@ std::optional<duration> duration_in(const json::object& said, std::string_view n
     return duration_cast<duration>(std::chrono::microseconds(std::llround(*given * 1e3)));
 }
 
-double in_milliseconds(duration d) { return std::round(milliseconds(d).count() * 1e3) / 1e3; }
+double in_milliseconds(duration d) { return std::round(fractional_milliseconds(d).count() * 1e3) / 1e3; }
 
 /// The one of `all` that is called so.
 template <class Enum, std::size_t N>

@@ -31,7 +31,6 @@ CREATE INDEX IF NOT EXISTS call_ended ON call(ended_us);
 CREATE INDEX IF NOT EXISTS call_number ON call(andon, number);
 )";
 
-constexpr std::size_t longest_text = 1'024;
 constexpr auto between_looks = std::chrono::milliseconds(5);
 
 std::int64_t micros(system_clock::time_point at) {
@@ -132,7 +131,7 @@ void journal_file::write(std::span<const journal_entry> entries) {
             take_back_->run();
         }
         int place = 0;
-        const auto text = [&](std::string_view value) { put.text(++place, visible_text(value, longest_text)); };
+        const auto text = [&](std::string_view value) { put.text(++place, visible_text(value, longest_journal_text)); };
         const auto number = [&](auto value) { put.integer(++place, static_cast<std::int64_t>(value)); };
         number(::getpid());
         number(call.number);

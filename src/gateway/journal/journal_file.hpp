@@ -15,6 +15,8 @@
 namespace andon::gateway {
 
 inline constexpr int journal_format = 1;
+/// What is longer is cut, when it is written and when it is read.
+inline constexpr std::size_t longest_journal_text = 1'024;
 
 /// One that is newer than ours cannot be understood. Throws journal_error.
 void expect_journal_format(std::int64_t found, const std::string& path);

@@ -12,7 +12,6 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::system_clock;
 
-constexpr std::size_t longest_text = 1'024;
 constexpr int patience_ms = 2'000;
 
 constexpr std::array all_ends{call_end::completed, call_end::failed,       call_end::cancelled, call_end::timed_out,
@@ -49,7 +48,7 @@ std::uint32_t count(std::int64_t value) {
 }
 
 journal_row row_of(const sqlite_statement& at) {
-    const auto text = [&at](int column) { return at.text_at(column, longest_text); };
+    const auto text = [&at](int column) { return at.text_at(column, longest_journal_text); };
     journal_row row{.id = at.integer_at(0), .andon = static_cast<pid_t>(at.integer_at(1))};
     relayed_call_view& call = row.entry.call;
     call.number = static_cast<std::uint64_t>(at.integer_at(2));

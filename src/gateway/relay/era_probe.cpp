@@ -5,14 +5,9 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/modern_host.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::gateway {
-namespace {
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
-
-}  // namespace
-
 era_probe::~era_probe() {
     if (asked_) asked_->let_go();
 }

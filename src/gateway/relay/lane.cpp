@@ -4,13 +4,12 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::gateway {
 namespace {
 
 constexpr auto proven_after = std::chrono::seconds(10);  // a process that lived so long was no failed start
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

@@ -3,18 +3,13 @@
 #include <utility>
 
 #include "gateway/relay/call_desk.hpp"
+#include "gateway/translation/errors.hpp"
 
 namespace andon::gateway {
 namespace {
 
 constexpr std::size_t most_unanswered = 64;
 constexpr duration longest_pause = std::chrono::minutes(1);
-
-std::string raw_error_of(const refusal& why) {
-    json::object error{{"code", why.code}, {"message", why.message}};
-    if (!why.data.is_null()) error["data"] = why.data;
-    return json_text(error);
-}
 
 /// What a server is asked with before anything is known of it.
 std::string discover_params(std::string_view raw_initialize) {

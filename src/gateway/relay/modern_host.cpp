@@ -4,15 +4,10 @@
 #include <utility>
 
 #include "gateway/relay/call_desk.hpp"
+#include "gateway/translation/errors.hpp"
 
 namespace andon::gateway {
 namespace {
-
-std::string raw_error_of(const refusal& why) {
-    json::object error{{"code", why.code}, {"message", why.message}};
-    if (!why.data.is_null()) error["data"] = why.data;
-    return json_text(error);
-}
 
 /// The session is ours: what one of the hosts says of itself must not be what the server thinks of all of them.
 constexpr std::string_view raw_introduction =

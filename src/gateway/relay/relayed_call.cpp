@@ -6,14 +6,13 @@
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
 #include "gateway/relay/upstream.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::gateway {
 namespace {
 
 constexpr std::size_t longest_shown = 4'096;  // of what a server says of its progress
 constexpr int timed_out_code = -32001;        // what the official SDKs say of a request that took too long
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 std::string text_of(std::string_view raw, std::size_t most) {
     return raw.empty() ? std::string() : visible_text(string_from_json(raw).value_or(""), most);

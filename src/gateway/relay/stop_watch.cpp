@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/clock.hpp"
+
 namespace andon::gateway {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr auto first_look = std::chrono::milliseconds(20);
 constexpr auto next_look = std::chrono::milliseconds(50);
 constexpr auto look_at_ignoring = std::chrono::milliseconds(250);
 constexpr auto look_in_doubt = std::chrono::seconds(1);
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "transport/clock.hpp"
 #include "transport/http/http_client_transport.hpp"
 
 namespace andon::gateway {
@@ -16,8 +17,6 @@ namespace {
 constexpr auto leaves_within = std::chrono::seconds(2);                 // once its input has ended
 constexpr auto report_follows_within = std::chrono::milliseconds(100);  // the end of its output
 constexpr auto rest_is_read_within = std::chrono::milliseconds(250);    // of its output, once it has exited
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 int duplicate(int fd) {
     const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -103,4 +103,10 @@ std::string error_for_modern(std::string_view method, std::string_view raw_error
     return unreadable(fault);
 }
 
+std::string raw_error_of(const refusal& why) {
+    json::object error{{"code", why.code}, {"message", why.message}};
+    if (!why.data.is_null()) error["data"] = why.data;
+    return json_text(error);
+}
+
 }  // namespace andon::gateway

@@ -21,7 +21,7 @@ constexpr std::size_t longest_client_fact = 65'536;
 
 constexpr std::string_view tasks_extension = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 
-const revision_policy& agreed_revision(const raw_object& initialize) {
+const revision_policy& asked_revision(const raw_object& initialize) {
     const auto asked = string_from_json(initialize.at("protocolVersion"));
     if (!asked) throw translation_fault("initialize needs protocolVersion, a string");
     const auto which = revision_from(*asked);
@@ -87,7 +87,7 @@ std::string uri_in(std::string_view raw_params) {
 legacy_to_modern::legacy_to_modern(std::string_view raw_initialize_params, revision server_speaks)
     : server_speaks_(server_speaks), subscription_({}, {}) {
     const raw_object initialize(raw_initialize_params, "params");
-    client_ = &agreed_revision(initialize);
+    client_ = &asked_revision(initialize);
     const std::string raw_info = client_info_of(initialize);
     raw_meta_ = meta_members(server_speaks, raw_info, capabilities_of(initialize));
     raw_meta_with_tasks_ = meta_members(server_speaks, raw_info, tasks_extension);

@@ -11,14 +11,13 @@
 #include <stdexcept>
 #include <sys/socket.h>
 
+#include "transport/clock.hpp"
 #include "transport/http/connection_pool.hpp"
 
 namespace andon::detail {
 namespace {
 
 using readiness = event_loop::readiness;
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 std::string words(int error) {
     const char* const text = ::strerrordesc_np(error);

@@ -6,6 +6,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "andon/wire/message.hpp"
+#include "transport/clock.hpp"
 
 namespace andon {
 namespace detail {
@@ -15,8 +16,6 @@ constexpr auto settles_within = std::chrono::seconds(10);
 constexpr auto listens_within = std::chrono::milliseconds(250);  // some answer a GET with their first event only
 constexpr auto renews_within = std::chrono::seconds(30);
 constexpr std::size_t longest_session_id = 4'096;
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 bool is_session_id(std::string_view text) {
     return !text.empty() && text.size() <= longest_session_id &&

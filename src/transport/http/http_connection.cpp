@@ -5,13 +5,12 @@
 #include <cstdio>
 
 #include "andon/core/in_flight.hpp"
+#include "transport/clock.hpp"
 
 namespace andon::detail {
 namespace {
 
 constexpr std::chrono::seconds drain_for{2};
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 /// One for all connections: what is read is used, or copied, before anybody else reads.
 std::span<char> scratch() {

@@ -6,12 +6,12 @@
 #include <thread>
 #include <utility>
 
+#include "transport/clock.hpp"
+
 namespace andon::detail {
 namespace {
 
 constexpr duration asked_at_most_every = std::chrono::seconds(1);
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

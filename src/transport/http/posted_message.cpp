@@ -6,6 +6,7 @@
 #include "andon/core/visible_text.hpp"
 #include "andon/wire/http_headers.hpp"
 #include "andon/wire/message.hpp"
+#include "transport/clock.hpp"
 #include "transport/http/http_client_transport.hpp"
 
 namespace andon::detail {
@@ -17,8 +18,6 @@ constexpr auto straggles_for = std::chrono::milliseconds(250);
 constexpr auto takes_back_within = std::chrono::seconds(2);
 constexpr int most_failures = 5;                   // of resuming, in a row
 constexpr std::size_t longest_error_text = 2'048;  // of what is no JSON
-
-time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
 bool good(unsigned status) noexcept { return status >= 200 && status < 300; }
 

@@ -7,6 +7,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "andon/wire/line_splitter.hpp"
+#include "transport/http/end_of_head.hpp"
 
 namespace andon::detail {
 namespace {
@@ -32,8 +33,6 @@ bool decides(std::string_view name) noexcept {
                                                     "expect"};
     return name.substr(0, 4) == "mcp-" || std::find(names.begin(), names.end(), name) != names.end();
 }
-
-constexpr std::string_view end_of_head = "\r\n\r\n";
 
 bool has_folded_line(std::string_view head) noexcept {
     return head.find("\r\n ") != std::string_view::npos || head.find("\r\n\t") != std::string_view::npos;

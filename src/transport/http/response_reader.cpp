@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "andon/core/visible_text.hpp"
+#include "transport/http/end_of_head.hpp"
 
 namespace andon::detail {
 namespace {
@@ -23,7 +24,6 @@ std::string lower(std::string_view text) {
 }
 
 constexpr std::string_view beginning = "HTTP/1.";
-constexpr std::string_view end_of_head = "\r\n\r\n";
 
 std::string_view view(beast::string_view text) noexcept { return {text.data(), text.size()}; }
 
