@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gateway/listening_program.hpp"
+#include "gateway/recording.hpp"
 #include "gateway/relay_hosts.hpp"
 
 namespace andon {
