@@ -19,7 +19,7 @@ std::string configuration(const in_front_settings& what) {
     return text + "]\n" + what.keys + '\n' + what.tables;
 }
 
-relayed started(hosted how, const own_folder& folder, const in_front_settings& what) {
+relayed put_in_front(hosted how, const own_folder& folder, const in_front_settings& what) {
     const words options{"--config", folder.write("andon.toml", configuration(what))};
     if (how == hosted::wrap) {
         return relayed::through(front_door::wrap, spoken_by(how), folder, {}, joined(options, {"--server", "s"}),
@@ -44,7 +44,7 @@ std::string name_of(hosted how) {
     return "modern_gateway";
 }
 
-in_front::in_front(hosted how, const in_front_settings& what) : how_(how), with_(started(how, folder_, what)) {}
+in_front::in_front(hosted how, const in_front_settings& what) : how_(how), with_(put_in_front(how, folder_, what)) {}
 
 json::object in_front::answer(std::string_view raw_id) {
     const std::string said = with_.host->answer(raw_id);
@@ -83,6 +83,15 @@ in_front::beginning in_front::began(std::string_view key) {
     beginning found{};
     from >> found.pid >> found.id;
     return found;
+}
+
+std::vector<pid_t> in_front::started() {
+    constexpr std::string_view before = "@started ";
+    std::vector<pid_t> all;
+    for (const std::string& line : andon().log_lines(before)) {
+        all.push_back(static_cast<pid_t>(std::stol(line.substr(line.find(before) + before.size()))));
+    }
+    return all;
 }
 
 std::vector<process_watch> in_front::children(std::string_view key) {

@@ -75,6 +75,8 @@ public:
     /// Waits for the log line of an event, of a call of that tool.
     [[nodiscard]] json::object event(std::string_view event, std::string_view tool);
     [[nodiscard]] int processes_started() { return with_.andon->times_logged("@started "); }
+    /// Of the server, so far, in the order of their starts.
+    [[nodiscard]] std::vector<pid_t> started();
     [[nodiscard]] std::string figures() const;
     /// `andon ps --json`: the calls.
     [[nodiscard]] json::array in_flight() const;
