@@ -116,17 +116,6 @@ std::string in_front::figures() const {
     return connection.body();
 }
 
-namespace {
-
-json::array lines_of(const std::string& text) {
-    json::array all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
-    return all;
-}
-
-}  // namespace
-
 json::array in_front::in_flight() const {
     return json::parse(run_andon({"ps", "--json"}, {}, at_home_in(folder_)).out).as_array();
 }
@@ -149,21 +138,28 @@ json::object in_front::shown(std::string_view tool, std::string_view state) cons
     return found;
 }
 
+std::vector<json::object> in_front::entries(std::string_view tool) const {
+    std::vector<json::object> all;
+    std::istringstream lines(run_andon({"log", "--json", "-n", "1000"}, {}, at_home_in(folder_)).out);
+    for (std::string line; std::getline(lines, line);) {
+        json::object each = json::parse(line).as_object();
+        if (text_in(each, "tool") == tool) all.push_back(std::move(each));
+    }
+    return all;
+}
+
 json::object in_front::entry(std::string_view tool, const std::function<bool(const json::object&)>& is) const {
-    json::object found;
-    std::string all;
+    std::vector<json::object> all;
+    const json::object* found = nullptr;
     EXPECT_TRUE(eventually([&] {
-        all = run_andon({"log", "--json", "-n", "1000"}, {}, at_home_in(folder_)).out;
-        for (const json::value& each : lines_of(all)) {
-            if (text_in(each.as_object(), "tool") != tool || (is && !is(each.as_object()))) continue;
-            found = each.as_object();
-            return true;
-        }
-        return false;
+        all = entries(tool);
+        const auto first = is ? std::ranges::find_if(all, is) : all.begin();
+        if (first == all.end()) return false;
+        found = &*first;
+        return true;
     })) << "no entry of "
-        << tool << " that is as it should be among\n"
-        << all;
-    return found;
+        << tool << " that is as it should be among " << all.size();
+    return found != nullptr ? *found : json::object();
 }
 
 }  // namespace andon

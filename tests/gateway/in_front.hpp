@@ -83,7 +83,9 @@ public:
     /// Waits until `andon ps` shows that call of a tool in that state.
     [[nodiscard]] json::object shown(std::string_view tool, std::string_view state) const;
     [[nodiscard]] json::array servers() const;
-    /// Waits for the journal's entry of a call of that tool that is as asked for.
+    /// Of the journal, so far, of calls of that tool.
+    [[nodiscard]] std::vector<json::object> entries(std::string_view tool) const;
+    /// Waits for one of them that is as asked for.
     [[nodiscard]] json::object entry(std::string_view tool,
                                      const std::function<bool(const json::object&)>& is = {}) const;
     [[nodiscard]] const own_folder& folder() const noexcept { return folder_; }

@@ -66,6 +66,17 @@ TEST_P(left, SIGTERM_to_andon_is_a_cancel_and_an_end) {
 const leaving_case all_servers[] = {{"a_server_that_leaves", {}}, {"a_server_that_stays", {"--trap", "--stay"}}};
 INSTANTIATE_TEST_SUITE_P(wrap, left, testing::ValuesIn(all_servers), [](const auto& each) { return each.param.name; });
 
+TEST(left_by_andon, SUB_2_a_host_that_still_listens_hears_that_its_subscription_has_ended) {
+    const own_folder folder;
+    wrap_host host(revision::v2026_07_28, folder, {"--", MISBEHAVING_SERVER, "--era", "modern"});
+    host.request("7", "subscriptions/listen", R"("notifications":{"toolsListChanged":true})");
+    EXPECT_THAT(host.message_with("7", "notifications/subscriptions/acknowledged"), HasSubstr("Id\":7"));
+    ::kill(host.process().pid(), SIGTERM);
+    EXPECT_THAT(host.message_with("7", "notifications/cancelled"), HasSubstr(R"("requestId":7)"));
+    EXPECT_THAT(host.answer("7"), HasSubstr(R"("io.modelcontextprotocol/subscriptionId":7)"));
+    EXPECT_EQ(host.process().exit(), (exit_status{false, 0}));
+}
+
 // Over HTTP.
 
 bool nothing_in_flight(in_front& front) {
@@ -156,6 +167,7 @@ TEST_P(terminated, SIGTERM_to_the_gateway_ends_everything) {
     front.call("1", "fork", with_key("k"));
     const auto all = with_children(front, "k");
     ::kill(front.andon().pid(), SIGTERM);
+    front.expect_silence("1");  // and the stream ends as it should (HTTP-3)
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
     EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
     EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";
