@@ -107,7 +107,7 @@ public:
     }
     void fence() {
         call("\"fence\"", "echo", R"({"text":"fence"})");
-        EXPECT_NE(answer("\"fence\"").find("fence"), std::string::npos);
+        EXPECT_NE(answer("\"fence\"").find(R"("text":"fence")"), std::string::npos);
     }
 
 private:
