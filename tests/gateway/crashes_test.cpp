@@ -1,4 +1,5 @@
 // Servers that crash, or never start: their calls get a clear error, and they are started again, but not endlessly.
+#include <csignal>
 #include <gmock/gmock.h>
 
 #include "apps/andon_process.hpp"
@@ -85,6 +86,20 @@ TEST_P(crashed, RCV_9_an_answer_that_was_written_before_the_end_is_passed_on) {
         // The next call is not for this one, which is about to go.
         EXPECT_TRUE(eventually([&] { return front.processes_started() > started; }));
     }
+}
+
+/// More than is read at once, and the end is reported before it is read: andon stands still meanwhile.
+TEST_P(crashed, RCV_9_however_much_of_it_is_still_to_be_read) {
+    in_front front(GetParam(), {.keys = "restart_first = \"1ms\""});
+    front.open();
+    constexpr std::size_t more = 60'000;  // a pipe holds that much
+    front.call("1", "answer_and_exit", with_key("k", R"("ms":200,"more":)" + std::to_string(more)));
+    const pid_t server = front.began("k").pid;
+    ::kill(front.andon().pid(), SIGSTOP);
+    EXPECT_TRUE(eventually([&] { return state_and_parent(server).first == '-'; })) << "it was not waited for";
+    ::kill(front.andon().pid(), SIGCONT);
+    EXPECT_EQ(text_of(front.answer("1")).size(), more + std::string_view("the last words").size());
+    EXPECT_EQ(front.asked("echo"), "done");
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, crashed, testing::ValuesIn(all_hosts), hosted_name());

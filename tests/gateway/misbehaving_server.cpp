@@ -139,7 +139,8 @@ void run(const std::string& tool, const work& of) {
         mark("children", key, std::to_string(child(true)));
         ::_exit(9);
     } else if (tool == "answer_and_exit") {
-        of.answer("the last words");
+        std::this_thread::sleep_for(of.span("ms", 0));
+        of.answer("the last words" + std::string(static_cast<std::size_t>(number_in(of.arguments, "more", 0)), '.'));
         ::_exit(0);
     } else if (tool == "flood") {
         const std::string line(1'023, '!');
