@@ -10,6 +10,7 @@
 #include "apps/andon_process.hpp"
 #include "gateway/journal/journal.hpp"
 #include "gateway/journal_entries.hpp"
+#include "process/process_watch.hpp"
 
 namespace andon::gateway {
 namespace {
@@ -175,14 +176,17 @@ TEST_F(log_command, following_costs_nothing_while_nothing_happens) {
         }
         return line;
     };
-    // It has printed, and may be on its way to its wait still.
+    // It has printed, and may be on its way to its wait still. That nothing wakes it is a matter of time alone.
     std::string before = switches();
-    for (int quiet = 0; quiet < 3;) {
+    const auto limit = std::chrono::steady_clock::now() + patience;
+    int quiet = 0;
+    while (quiet < 3 && std::chrono::steady_clock::now() < limit) {
         std::this_thread::sleep_for(100ms);
         const std::string now = switches();
         quiet = now == before ? quiet + 1 : 0;
         before = now;
     }
+    EXPECT_EQ(quiet, 3) << "it is woken again and again";
     process.signal(SIGINT);
     EXPECT_EQ(process.end(), 0);
 }

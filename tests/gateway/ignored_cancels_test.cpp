@@ -97,6 +97,7 @@ TEST_P(silent, SND_1_a_silent_one_is_taken_for_stopped_until_it_answers) {
         front.entry("sleep", [](const json::object& each) { return each.at("ignored").as_bool(); });
     EXPECT_EQ(entry.at("evidence").as_string(), "answered late");
     EXPECT_EQ(entry.at("late_messages").as_int64(), 1);
+    EXPECT_THAT(front.entries("sleep"), testing::SizeIs(1)) << "what it was taken for first is corrected";
     EXPECT_EQ(front.event("cancel_ignored", "sleep").at("doing").as_string(),
               "its answer, which came late, is dropped");
     front.expect_silence("1");

@@ -19,9 +19,13 @@ std::string configuration(const in_front_settings& what) {
     return text + "]\n" + what.keys + '\n' + what.tables;
 }
 
-std::vector<std::string> arguments(hosted how, const std::string& file) {
-    if (how == hosted::wrap) return {"wrap", "--config", file, "--server", "s", "--log-format", "json"};
-    return {"gateway", "--config", file, "--port", "0", "--log-format", "json"};
+relayed put_in_front(hosted how, const own_folder& folder, const in_front_settings& what) {
+    const words options{"--config", folder.write("andon.toml", configuration(what))};
+    if (how == hosted::wrap) {
+        return relayed::through(front_door::wrap, spoken_by(how), folder, {}, joined(options, {"--server", "s"}),
+                                opened::later);
+    }
+    return relayed::through(front_door::gateway, spoken_by(how), folder, {}, options, opened::later);
 }
 
 std::string text_in(const json::object& from, std::string_view key) {
@@ -40,48 +44,12 @@ std::string name_of(hosted how) {
     return "modern_gateway";
 }
 
-in_front::in_front(hosted how, const in_front_settings& what) : how_(how) {
-    const std::string file = folder_.write("andon.toml", configuration(what));
-    andon_ = std::make_unique<server_process>(
-        spoken_by(how),
-        std::vector<std::string>{"ANDON_STATE_DIR=" + (folder_ / "state"), "ANDON_RUNTIME_DIR=" + (folder_ / "run"),
-                                 "ANDON_LOG=info"},
-        arguments(how, file));
-    if (how == hosted::wrap) return;
-    const std::string line = andon_->logged("listening on http");
-    const std::string address = line.substr(line.find("http://127.0.0.1:") + 17);
-    port_ = static_cast<std::uint16_t>(std::stoul(address));
-    caller_.emplace(port_, spoken_by(how));
-}
-
-void in_front::open() {
-    if (caller_) return caller_->open();
-    andon_->open();
-}
-
-void in_front::call(std::string_view raw_id, std::string_view tool, std::string_view raw_arguments,
-                    std::string_view raw_meta) {
-    if (!caller_) return andon_->call(raw_id, tool, raw_arguments, raw_meta);
-    streams_.insert_or_assign(std::string(raw_id), caller_->call(raw_id, tool, raw_arguments, raw_meta));
-}
-
-void in_front::request(std::string_view raw_id, std::string_view method, std::string_view raw_members) {
-    const std::string line = request_line(spoken_by(how_), raw_id, method, raw_members);
-    if (!caller_) return andon_->send(line);
-    streams_.insert_or_assign(std::string(raw_id), caller_->send(caller_->post(line, method)));
-}
-
-void in_front::cancel(std::string_view raw_id, std::string_view raw_reason) {
-    if (how_ == hosted::wrap) return andon_->cancel(raw_id, raw_reason);
-    if (how_ == hosted::modern_gateway) return drop_connection(raw_id);
-    caller_->cancel(raw_id, raw_reason);
-}
+in_front::in_front(hosted how, const in_front_settings& what) : how_(how), with_(put_in_front(how, folder_, what)) {}
 
 json::object in_front::answer(std::string_view raw_id) {
-    if (!caller_) return andon_->answer(raw_id);
-    const http_outcome all = outcome_of(streams_.at(std::string(raw_id)));
-    if (!all.message) throw std::runtime_error("no answer to " + std::string(raw_id));
-    return *all.message;
+    const std::string said = with_.host->answer(raw_id);
+    if (said.empty()) throw std::runtime_error("no answer to " + std::string(raw_id));
+    return json::parse(said).as_object();
 }
 
 std::string in_front::asked(std::string_view tool, std::string_view raw_arguments) {
@@ -95,36 +63,41 @@ void in_front::expect_silence(std::string_view raw_id) {
     switch (how_) {
         case hosted::wrap:
             EXPECT_EQ(asked("echo", R"({"text":"alive"})"), "alive");  // whatever was to come has come before that
-            EXPECT_EQ(andon_->answers(raw_id), 0);
+            EXPECT_EQ(andon().answers(raw_id), 0);
             return;
-        case hosted::legacy_gateway: {
+        case hosted::legacy_gateway:
             // HTTP-3: the stream ends, with that error or with nothing.
-            const http_outcome all = outcome_of(streams_.at(std::string(raw_id)));
-            if (all.message) {
-                EXPECT_EQ(code_of(*all.message), -32800);
+            for (const std::string& each : over_http().unheard_to_the_end(raw_id)) {
+                const json::object said = json::parse(each).as_object();
+                if (said.contains("id")) {
+                    EXPECT_EQ(code_of(said), -32800);
+                }
             }
             return;
-        }
         case hosted::modern_gateway: return;  // the host has closed it, which is the cancel
     }
 }
 
-void in_front::vanish() {
-    streams_.clear();
-    if (!caller_) andon_->close_input();
-}
-
 in_front::beginning in_front::began(std::string_view key) {
-    std::istringstream words(andon_->mark("began", key));
+    std::istringstream from(andon().mark("began", key));
     beginning found{};
-    words >> found.pid >> found.id;
+    from >> found.pid >> found.id;
     return found;
 }
 
+std::vector<pid_t> in_front::started() {
+    constexpr std::string_view before = "@started ";
+    std::vector<pid_t> all;
+    for (const std::string& line : andon().log_lines(before)) {
+        all.push_back(static_cast<pid_t>(std::stol(line.substr(line.find(before) + before.size()))));
+    }
+    return all;
+}
+
 std::vector<process_watch> in_front::children(std::string_view key) {
-    std::istringstream words(andon_->mark("children", key));
+    std::istringstream from(andon().mark("children", key));
     std::vector<process_watch> all;
-    for (pid_t pid = 0; words >> pid;) all.emplace_back(pid);
+    for (pid_t pid = 0; from >> pid;) all.emplace_back(pid);
     return all;
 }
 
@@ -132,27 +105,16 @@ json::object in_front::event(std::string_view event, std::string_view tool) {
     const std::string name = R"("event":")" + std::string(event) + '"';
     const std::string of = R"("tool":")" + std::string(tool) + '"';
     std::string line;
-    andon_->wait_until([&] { return !(line = andon_->log_line_with({name, of})).empty(); }, name + " of " + of);
+    andon().wait_until([&] { return !(line = andon().log_line_with({name, of})).empty(); }, name + " of " + of);
     return json::parse(line).as_object();
 }
 
 std::string in_front::figures() const {
-    http_client connection(port_);
+    http_client connection(with_.gateway->port());
     connection.write(http_message("GET", {}, {}, "/metrics"));
     EXPECT_EQ(connection.head().status, 200);
     return connection.body();
 }
-
-namespace {
-
-json::array lines_of(const std::string& text) {
-    json::array all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
-    return all;
-}
-
-}  // namespace
 
 json::array in_front::in_flight() const {
     return json::parse(run_andon({"ps", "--json"}, {}, at_home_in(folder_)).out).as_array();
@@ -176,21 +138,28 @@ json::object in_front::shown(std::string_view tool, std::string_view state) cons
     return found;
 }
 
+std::vector<json::object> in_front::entries(std::string_view tool) const {
+    std::vector<json::object> all;
+    std::istringstream lines(run_andon({"log", "--json", "-n", "1000"}, {}, at_home_in(folder_)).out);
+    for (std::string line; std::getline(lines, line);) {
+        json::object each = json::parse(line).as_object();
+        if (text_in(each, "tool") == tool) all.push_back(std::move(each));
+    }
+    return all;
+}
+
 json::object in_front::entry(std::string_view tool, const std::function<bool(const json::object&)>& is) const {
-    json::object found;
-    std::string all;
+    std::vector<json::object> all;
+    const json::object* found = nullptr;
     EXPECT_TRUE(eventually([&] {
-        all = run_andon({"log", "--json", "-n", "1000"}, {}, at_home_in(folder_)).out;
-        for (const json::value& each : lines_of(all)) {
-            if (text_in(each.as_object(), "tool") != tool || (is && !is(each.as_object()))) continue;
-            found = each.as_object();
-            return true;
-        }
-        return false;
+        all = entries(tool);
+        const auto first = is ? std::ranges::find_if(all, is) : all.begin();
+        if (first == all.end()) return false;
+        found = &*first;
+        return true;
     })) << "no entry of "
-        << tool << " that is as it should be among\n"
-        << all;
-    return found;
+        << tool << " that is as it should be among " << all.size();
+    return found != nullptr ? *found : json::object();
 }
 
 }  // namespace andon

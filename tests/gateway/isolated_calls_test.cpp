@@ -1,7 +1,9 @@
 // The policy `isolate`: each call has a process to itself, so that only that call dies.
 #include <csignal>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <set>
+#include <sstream>
 
 #include "gateway/in_front.hpp"
 #include "server/served.hpp"
@@ -52,8 +54,8 @@ TEST_P(isolated, one_that_was_asked_to_stop_takes_no_other_call) {
     const process_watch its(begun.pid);
     front.cancel("1");
     front.andon().mark("obeyed", "k");
+    EXPECT_TRUE(its.wait_for_end());  // although there is room for it among those that stand ready
     EXPECT_NE(front.asked("pid"), std::to_string(begun.pid));
-    EXPECT_TRUE(its.wait_for_end());
 }
 
 TEST_P(isolated, one_that_answered_takes_the_next) {
@@ -122,6 +124,33 @@ TEST_P(isolated, a_crash_is_that_calls_and_those_that_wait_are_served) {
         EXPECT_THAT(message_of(front.answer("3")), HasSubstr("the server was ended by signal 9"));
         EXPECT_EQ(text_of(front.answer("1")), "slept");
     }
+}
+
+/// In clock ticks since the machine's start.
+long start_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    std::string field;
+    for (int i = 3; i <= 22; ++i) fields >> field;  // as proc(5) counts them
+    return std::stol(field);
+}
+
+/// To start a process takes a while, in which andon does nothing else.
+TEST(isolated_calls, many_that_need_processes_do_not_hold_up_one_that_needs_none) {
+    in_front front(hosted::wrap, {.keys = "warm = 0", .tables = "[servers.s.tools.sleep]\non_ignored = \"isolate\"\n"});
+    front.open();
+    EXPECT_EQ(front.asked("echo"), "done");
+    constexpr int many = 100;
+    std::string lines;  // in one write, which is read in one piece
+    for (int i = 0; i < many; ++i) lines += call_line(revision::v2025_11_25, std::to_string(i), "sleep") + '\n';
+    front.andon().write(lines + call_line(revision::v2025_11_25, "\"quick\"", "clock") + '\n');
+    const long served = std::stol(text_of(front.answer("\"quick\"")));
+    front.andon().wait_until([&] { return front.andon().times_logged("@began ") >= many; }, "all of them");
+    int before = 0;
+    for (const pid_t each : front.started()) before += start_of(each) < served ? 1 : 0;
+    EXPECT_LT(before, many / 2) << "of " << front.processes_started();
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, isolated, testing::ValuesIn(all_hosts), hosted_name());

@@ -148,6 +148,52 @@ TEST_F(journal_on_disk, is_read_by_server_tool_end_time_and_whether_the_cancel_w
     EXPECT_EQ(reader.last_id(), 4);
 }
 
+journal_entry corrected(journal_entry entry, stop_evidence by) {
+    entry.evidence = by;
+    entry.corrects = true;
+    return entry;
+}
+
+/// In one batch, in two, and with the file opened anew between them.
+TEST_F(journal_on_disk, has_one_row_of_a_call_and_what_was_learnt_later_is_in_it) {
+    const journal_entry first = full_entry();
+    journal_entry same_number = first;  // of a process that had this one's pid before
+    same_number.call.started -= 1h;
+    same_number.call.tool = "earlier";
+    journal_entry next = first;
+    next.call.number = 13;
+    next.call.tool = "next";
+    write({same_number, first, corrected(first, stop_evidence::quiet), next});
+    {
+        journal kept(options, log.sink());
+        kept.write(corrected(first, stop_evidence::unseen));
+        ASSERT_TRUE(kept.flush(long_enough));
+        kept.write(corrected(first, stop_evidence::answered_late));
+        ASSERT_TRUE(kept.flush(long_enough));
+    }
+    EXPECT_THAT(numbers(), ElementsAre(12, 13, 12));
+    EXPECT_THAT(numbers({.tool = "earlier"}), ElementsAre(12));
+    const auto found = rows({.tool = first.call.tool});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].entry.evidence, stop_evidence::answered_late);
+    EXPECT_EQ(found[0].entry.ended, first.ended);
+}
+
+TEST_F(journal_on_disk, a_correction_is_seen_by_who_follows_and_is_kept_where_the_first_word_was_lost) {
+    write({small_entry(1)});
+    journal_reader reader(options.path);
+    const std::int64_t last = reader.last_id();
+    write({corrected(small_entry(2), stop_evidence::quiet)});
+    const auto told = reader.after(last, {}, 100);
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].entry.call.number, 2U);
+    write({corrected(told[0].entry, stop_evidence::answered_late)});
+    const auto again = reader.after(told[0].id, {}, 100);
+    ASSERT_THAT(again, SizeIs(1));
+    EXPECT_EQ(again[0].entry.evidence, stop_evidence::answered_late);
+    EXPECT_THAT(numbers(), ElementsAre(1, 2));
+}
+
 TEST_F(journal_on_disk, is_for_the_user_alone_whatever_the_umask_says) {
     const mode_t before = ::umask(0);
     write({small_entry(1)});

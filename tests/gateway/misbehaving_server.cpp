@@ -5,7 +5,8 @@
 //     misbehaving_server [--era legacy|modern|both] [--trap] [--stay] [--mute] [--exit-at-start CODE]
 //                     [--agrees-once FILE] [--works-once FILE]
 //
-// It reads while tools work, each on a thread of its own.
+// It reads while tools work, each on a thread of its own. Of what has "silent:" in its name it acknowledges no
+// subscription.
 #include <atomic>
 #include <boost/json.hpp>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <string>
 #include <sys/wait.h>
 #include <thread>
+#include <time.h>
 #include <unistd.h>
 
 namespace {
@@ -137,7 +139,8 @@ void run(const std::string& tool, const work& of) {
         mark("children", key, std::to_string(child(true)));
         ::_exit(9);
     } else if (tool == "answer_and_exit") {
-        of.answer("the last words");
+        std::this_thread::sleep_for(of.span("ms", 0));
+        of.answer("the last words" + std::string(static_cast<std::size_t>(number_in(of.arguments, "more", 0)), '.'));
         ::_exit(0);
     } else if (tool == "flood") {
         const std::string line(1'023, '!');
@@ -147,6 +150,11 @@ void run(const std::string& tool, const work& of) {
         return of.answer(json::serialize(json::object{{"pid", ::getpid()}, {"told", told}}));
     } else if (tool == "pid") {
         return of.answer(std::to_string(::getpid()));
+    } else if (tool == "clock") {  // that of /proc/PID/stat
+        timespec now{};
+        ::clock_gettime(CLOCK_BOOTTIME, &now);
+        return of.answer(std::to_string(now.tv_sec * ::sysconf(_SC_CLK_TCK) +
+                                        now.tv_nsec / (1'000'000'000 / ::sysconf(_SC_CLK_TCK))));
     }
     of.answer(text_in(of.arguments, "text", "done"));
     mark("answered", key);
@@ -190,6 +198,15 @@ void on_request(const options& how, const json::value& id, const std::string& me
         work of{id, object_in(params, "arguments"), token == nullptr ? json::value() : *token};
         std::thread([tool = text_in(params, "name"), of = std::move(of)] { run(tool, of); }).detach();
         return;
+    }
+    if (method == "subscriptions/listen") {
+        const json::object asked = object_in(params, "notifications");
+        const std::string filter = json::serialize(asked);
+        mark("listens", json::serialize(id), filter);
+        if (filter.find("silent:") != std::string::npos) return;
+        return send(
+            {{"method", "notifications/subscriptions/acknowledged"},
+             {"params", {{"_meta", {{"io.modelcontextprotocol/subscriptionId", id}}}, {"notifications", asked}}}});
     }
     if (method == "tools/list") {
         return send({{"id", id}, {"result", {{"tools", json::array()}, {"resultType", "complete"}}}});

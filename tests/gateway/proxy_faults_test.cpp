@@ -6,6 +6,7 @@
 
 #include "andon/wire/error.hpp"
 #include "client/raw_http_server.hpp"
+#include "gateway/recording.hpp"
 #include "gateway/relay_hosts.hpp"
 #include "process/process_watch.hpp"
 
@@ -80,34 +81,29 @@ TEST_P(proxy_faults_of, SND_3_a_renumbered_request_is_cancelled_by_its_new_numbe
 
 struct process_case {
     const char* name;
-    bool gateway;
+    front_door by;
     revision speaks;
     std::vector<std::string> options;
 };
 void PrintTo(const process_case& which, std::ostream* to) { *to << which.name; }
 
 class proxy_processes : public testing::TestWithParam<process_case> {};
-INSTANTIATE_TEST_SUITE_P(ways, proxy_processes,
-                         testing::Values(process_case{"wrap", false, legacy, {}},
-                                         process_case{"session", true, legacy, {}},
-                                         process_case{"pool", true, modern, {}},
-                                         process_case{"isolated", false, legacy, {"--on-ignored", "isolate"}},
-                                         process_case{"isolated_session", true, legacy, {"--on-ignored", "isolate"}},
-                                         process_case{"isolated_modern", true, modern, {"--on-ignored", "isolate"}}),
-                         [](const auto& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    ways, proxy_processes,
+    testing::Values(process_case{"wrap", front_door::wrap, legacy, {}},
+                    process_case{"session", front_door::gateway, legacy, {}},
+                    process_case{"pool", front_door::gateway, modern, {}},
+                    process_case{"isolated", front_door::wrap, legacy, {"--on-ignored", "isolate"}},
+                    process_case{"isolated_session", front_door::gateway, legacy, {"--on-ignored", "isolate"}},
+                    process_case{"isolated_modern", front_door::gateway, modern, {"--on-ignored", "isolate"}}),
+    [](const auto& which) { return std::string(which.param.name); });
 
 TEST_P(proxy_processes, RCV_1_a_cancel_goes_to_the_process_that_has_the_call) {
     const own_folder folder;
     const recording recorded(folder);
     const words server = recorded.server(era_of(GetParam().speaks));
-    std::unique_ptr<gateway_in_front> gateway;
-    std::unique_ptr<relay_host> host;
-    if (GetParam().gateway) {
-        gateway = std::make_unique<gateway_in_front>(folder, server, GetParam().options);
-        host = std::make_unique<http_host>(*gateway, GetParam().speaks);
-    } else {
-        host = std::make_unique<wrap_host>(GetParam().speaks, folder, server, GetParam().options);
-    }
+    const relayed with = relayed::through(GetParam().by, GetParam().speaks, folder, server, GetParam().options);
+    relay_host* const host = with.host.get();
     std::map<std::string, recording::line> calls;
     for (const std::string id : {"1", "2", "3", "4", "5", "6"}) {
         host->call(id, "hold", with_key("<" + id + ">"));
@@ -212,33 +208,61 @@ TEST_F(proxy_faults, SND_5_a_host_that_is_gone_is_told_upstream_by_wrap) {
     EXPECT_THAT(server.deleted(), testing::ElementsAre("upstream"));
 }
 
-TEST_F(proxy_faults, SND_5_a_session_that_is_gone_is_told_upstream_by_the_gateway) {
+/// A session behind a URL, with a call in flight.
+class proxied_session : public testing::Test {
+protected:
+    proxied_session() {
+        shake(server, [&] { client.open(); });
+    }
+    /// The server's id of it.
+    json::value begin_call() {
+        stream.emplace(client.call("1", "slow", "{}", asks_for_progress));
+        const raw_http_request call = server.next("tools/call");
+        call.begin_events();
+        return call.id();
+    }
+    void expect_leave() {
+        EXPECT_TRUE(eventually([&] { return !server.deleted().empty(); }));
+        EXPECT_THAT(server.deleted(), testing::ElementsAre("upstream"));
+    }
+
+    own_folder folder;
     raw_http_server server;
-    gateway_in_front gateway(folder, {"--url", server.url()});
-    http_caller client = gateway.caller(legacy);
-    shake(server, [&] { client.open(); });
-    http_client stream = client.call("1", "slow", "{}", asks_for_progress);
-    const raw_http_request call = server.next("tools/call");
-    call.begin_events();
+    gateway_in_front gateway{folder, {"--url", server.url()}};
+    http_caller client{gateway.caller(legacy)};
+    std::optional<http_client> stream;
+};
+
+TEST_F(proxied_session, SND_5_one_that_ends_is_told_upstream) {
+    const json::value call = begin_call();
     std::jthread leaves([&] { EXPECT_EQ(client.send(client.delete_bytes()).head().status, 204); });
-    expect_cancel_of(server, call.id());
+    expect_cancel_of(server, call);
     leaves.join();
-    EXPECT_TRUE(eventually([&] { return !server.deleted().empty(); }));
-    EXPECT_THAT(server.deleted(), testing::ElementsAre("upstream"));
+    expect_leave();
 }
 
-TEST_F(proxy_faults, SND_5_a_gateway_that_leaves_tells_upstream) {
-    raw_http_server server;
-    gateway_in_front gateway(folder, {"--url", server.url()});
-    http_caller client = gateway.caller(legacy);
-    shake(server, [&] { client.open(); });
-    http_client stream = client.call("1", "slow", "{}", asks_for_progress);
-    const raw_http_request call = server.next("tools/call");
-    call.begin_events();
+TEST_F(proxied_session, SND_5_a_gateway_that_leaves_tells_upstream) {
+    const json::value call = begin_call();
     ::kill(gateway.pid(), SIGTERM);
-    expect_cancel_of(server, call.id());
-    EXPECT_TRUE(eventually([&] { return !server.deleted().empty(); }));
+    expect_cancel_of(server, call);
+    expect_leave();
     EXPECT_EQ(gateway.exit().code, 0);
+}
+
+/// Nothing is in flight that a cancel would have to be sent for: the session ends all the same.
+TEST_F(proxied_session, RCV_2_a_gateway_that_leaves_ends_an_idle_session_too) {
+    ::kill(gateway.pid(), SIGTERM);
+    expect_leave();
+    EXPECT_EQ(gateway.exit().code, 0);
+}
+
+TEST_F(proxy_faults, RCV_2_a_wrap_that_leaves_ends_its_idle_session_upstream) {
+    raw_http_server server;
+    wrapped host(legacy, folder, {"--url", server.url()});
+    shake(server, [&] { host.open(); });
+    ::kill(host.pid(), SIGTERM);
+    EXPECT_EQ(host.exit().code, 0);
+    EXPECT_THAT(server.deleted(), testing::ElementsAre("upstream"));
 }
 
 TEST_F(proxy_faults, one_session_that_takes_its_leave_does_not_hold_up_the_others) {
@@ -330,20 +354,11 @@ TEST_F(proxy_faults, RCV_2_nothing_works_on_behind_a_gateway_that_was_killed) {
 }
 
 TEST_P(proxy_faults_of, MSG_3_ids_beyond_two_to_the_53rd_are_not_rounded) {
-    for (const bool over_http : {false, true}) {
+    for (const front_door by : {front_door::wrap, front_door::gateway}) {
         const own_folder own;
-        std::unique_ptr<gateway_in_front> gateway;
-        std::unique_ptr<relay_host> host;
-        server_process* marks = nullptr;
-        if (over_http) {
-            gateway = std::make_unique<gateway_in_front>(own, everything_behind());
-            host = std::make_unique<http_host>(*gateway, GetParam());
-            marks = gateway.get();
-        } else {
-            auto wrap = std::make_unique<wrap_host>(GetParam(), own, everything_behind());
-            marks = &wrap->process();
-            host = std::move(wrap);
-        }
+        const relayed with = relayed::through(by, GetParam(), own, everything_behind());
+        relay_host* const host = with.host.get();
+        server_process* const marks = with.andon;
         const words near{"9007199254740992", "9007199254740993", "9007199254740994"};
         for (const std::string& id : near) host->call(id, "park", with_key(id));
         for (const std::string& id : near) marks->mark("start", id);

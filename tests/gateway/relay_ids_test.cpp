@@ -4,6 +4,7 @@
 #include <set>
 
 #include "andon/wire/error.hpp"
+#include "gateway/recording.hpp"
 #include "gateway/relay_hosts.hpp"
 
 namespace andon {
@@ -17,7 +18,7 @@ constexpr std::string_view cancelled = R"("notifications/cancelled")";
 
 struct front_case {
     const char* name;
-    bool gateway;
+    front_door by;
     revision speaks;
 };
 
@@ -28,19 +29,15 @@ class relay_ids : public testing::TestWithParam<front_case> {
 protected:
     relay_ids() {
         const words server = recorded.server(era_of(GetParam().speaks));
-        if (GetParam().gateway) {
-            gateway = std::make_unique<gateway_in_front>(folder, server);
-            host = another_host();
-        } else {
-            host = std::make_unique<wrap_host>(GetParam().speaks, folder, server);
-        }
+        with = relayed::through(GetParam().by, GetParam().speaks, folder, server);
+        host = with.host.get();
     }
     [[nodiscard]] std::unique_ptr<relay_host> another_host() const {
-        return std::make_unique<http_host>(*gateway, GetParam().speaks);
+        return std::make_unique<http_host>(*with.gateway, GetParam().speaks);
     }
     [[nodiscard]] static bool modern() { return era_of(GetParam().speaks) == era::modern; }
     /// Over HTTP a modern host cancels by closing its stream, and its ids are nobody's business.
-    [[nodiscard]] static bool by_closing() { return GetParam().gateway && modern(); }
+    [[nodiscard]] static bool by_closing() { return GetParam().by == front_door::gateway && modern(); }
     /// The id that the server knows the call by whose arguments have this.
     [[nodiscard]] std::int64_t id_upstream(std::string_view text) const {
         const auto found = recorded.await(text);
@@ -56,15 +53,15 @@ protected:
 
     own_folder folder;
     recording recorded{folder};
-    std::unique_ptr<gateway_in_front> gateway;
-    std::unique_ptr<relay_host> host;
+    relayed with;
+    relay_host* host = nullptr;
 };
 
 constexpr front_case fronts[] = {
-    {"wrap_legacy", false, revision::v2025_11_25},
-    {"wrap_modern", false, revision::v2026_07_28},
-    {"gateway_legacy", true, revision::v2025_11_25},
-    {"gateway_modern", true, revision::v2026_07_28},
+    {"wrap_legacy", front_door::wrap, revision::v2025_11_25},
+    {"wrap_modern", front_door::wrap, revision::v2026_07_28},
+    {"gateway_legacy", front_door::gateway, revision::v2025_11_25},
+    {"gateway_modern", front_door::gateway, revision::v2026_07_28},
 };
 INSTANTIATE_TEST_SUITE_P(fronts, relay_ids, testing::ValuesIn(fronts),
                          [](const auto& which) { return std::string(which.param.name); });
@@ -208,7 +205,7 @@ TEST_P(relay_ids, RCV_5_RCV_6_cancels_that_name_nothing_never_reach_the_server) 
 }
 
 TEST_P(relay_ids, DIR_6_equal_ids_of_two_hosts_are_two_requests) {
-    if (!GetParam().gateway) GTEST_SKIP() << "it has one host";
+    if (GetParam().by == front_door::wrap) GTEST_SKIP() << "it has one host";
     const auto other = another_host();
     host->call("2", "hold", with_key("first host"), R"("progressToken":2)");
     other->call("2", "tick", with_key("second host"), R"("progressToken":2)");

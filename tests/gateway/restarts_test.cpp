@@ -131,6 +131,28 @@ TEST_P(repeated, after_a_crash_too) {
                             "resources/subscribe a:1", "resources/subscribe a:3"));
 }
 
+/// One subscription for one resource, however it was asked for: a list of what was asked would keep the second.
+TEST_P(repeated, a_resource_is_subscribed_to_once_and_not_after_it_was_unsubscribed) {
+    in_front front(GetParam(), {.keys = "restart_first = \"10ms\""});
+    front.open();
+    const auto ask = [&](std::string_view method, std::string_view raw_members) {
+        front.request("12", method, raw_members);
+        EXPECT_EQ(code_of(front.answer("12")), 0);
+    };
+    ask("resources/subscribe", R"("uri":"twice:1")");
+    ask("resources/subscribe", R"("uri":"twice:1","_meta":{"of":"another part of the host"})");
+    ask("resources/subscribe", R"("uri":"gone:1")");
+    ask("resources/subscribe", R"("_meta":{},"uri":"gone:1")");
+    ask("resources/subscribe", R"("uri":"kept:1")");
+    ask("resources/unsubscribe", R"("uri":"gone\u003a1")");
+    for (int crash = 0; crash < 2; ++crash) {
+        front.call("1", "crash");
+        EXPECT_EQ(code_of(front.answer("1")), -32603);
+        EXPECT_THAT(told(front), ElementsAre("initialize 2025-11-25", "notifications/initialized",
+                                             "resources/subscribe twice:1", "resources/subscribe kept:1"));
+    }
+}
+
 TEST_P(repeated, isolated_processes_are_told_too_whenever_they_were_started) {
     in_front front(GetParam(), {.keys = "on_ignored = \"isolate\"\nwarm = 2"});
     prepare(front);  // two have been started at its beginning, and are told of each change

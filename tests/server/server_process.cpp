@@ -335,6 +335,13 @@ int server_process::times_logged(std::string_view text) {
     return count(log_, 0, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
+std::vector<std::string> server_process::log_lines(std::string_view text) {
+    catch_up();
+    std::vector<std::string> found = log_;
+    std::erase_if(found, [&](const std::string& line) { return line.find(text) == std::string::npos; });
+    return found;
+}
+
 std::string server_process::log_line_with(const std::vector<std::string>& texts) {
     catch_up();
     const auto has_all = [&](const std::string& line) {

@@ -107,6 +107,8 @@ public:
     /// Waits for a line of the log that has the text.
     std::string logged(std::string_view text);
     [[nodiscard]] int times_logged(std::string_view text);
+    /// All that have it, so far.
+    [[nodiscard]] std::vector<std::string> log_lines(std::string_view text);
     /// The last line of the log, so far, that has all of these; empty: there is none.
     [[nodiscard]] std::string log_line_with(const std::vector<std::string>& texts);
 

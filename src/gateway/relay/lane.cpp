@@ -1,6 +1,7 @@
 #include "gateway/relay/lane.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
@@ -213,16 +214,21 @@ void lane::serve_isolated() {
     keep_warm();
 }
 
+/// In the loop's next turn, however many calls want one in this.
 void lane::keep_warm() {
+    if (std::exchange(warming_, true)) return;
+    around_->loop.post([this, alive = std::weak_ptr(alive_)] {
+        if (alive.lock()) warm_some();
+    });
+}
+
+void lane::warm_some() {
+    warming_ = false;
     if (closed_ || retrying_) return;
     constexpr int at_once = 2;  // to start one takes a millisecond, in which the loop does nothing else
     const std::size_t wanted = waiting_isolated_.size() + server_->warm;
     for (int i = 0; warm_.size() < wanted && warm_.size() + busy_.size() < most_isolated; ++i) {
-        if (i == at_once) {
-            return around_->loop.post([this, alive = std::weak_ptr(alive_)] {
-                if (alive.lock()) keep_warm();
-            });
-        }
+        if (i == at_once) return keep_warm();
         if (!start_one(warm_)) return;
     }
 }

@@ -109,6 +109,7 @@ private:
     void serve_isolated();
     void isolated_over(const std::shared_ptr<upstream>& its, const relayed_call& call);
     void keep_warm();
+    void warm_some();
     void retry_later();
     void replace_lost();
     void start_failed();
@@ -137,6 +138,7 @@ private:
     std::uint32_t restarts_ = 0;
     std::string last_failure_;
     bool retrying_ = false;
+    bool warming_ = false;  // in the next turn
     bool patient_ = false;  // somebody waits, and its time is on the clock
     bool closed_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that is posted

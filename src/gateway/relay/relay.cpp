@@ -29,7 +29,8 @@ relay::~relay() = default;
 
 peer_settings relay::host_settings() const {
     const server_policy* const policy = &server_->policy;
-    const duration patience = server_->start_timeout;
+    // Where it waits for a process that does not start, the lane knows why, and is to be the first to say so.
+    const duration patience = server_->start_timeout + std::chrono::milliseconds(50);
     return {.role = peer_role::server,
             .stateless = how_.stateless,
             .relays = true,
