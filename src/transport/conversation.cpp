@@ -55,6 +55,15 @@ void conversation::on_closed(std::string_view why) {
     close(cancel_cause::disconnect, why);
 }
 
+void conversation::on_given_up(std::string_view why) {
+    unread_ = !closed_;
+    on_closed(why);
+}
+
+void conversation::on_crowded(bool crowded) {
+    if (!closed_) owner_->on_crowded(crowded);
+}
+
 void conversation::on_request_lost(std::int64_t id, std::string_view why) {
     const auto found = outgoing_.find(id);
     if (found == outgoing_.end()) return take(peer_.lost(id, why, now()), {});

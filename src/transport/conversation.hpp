@@ -60,6 +60,8 @@ public:
         /// Any answer, or progress, to what is not waited for any more.
         virtual void on_unclaimed(const envelope& message) { static_cast<void>(message); }
         virtual void on_established() = 0;
+        /// As transport::events::on_crowded().
+        virtual void on_crowded(bool crowded) { static_cast<void>(crowded); }
         /// Once: everything in flight was cancelled.
         virtual void on_ended(std::string_view why) = 0;
 
@@ -87,12 +89,18 @@ public:
     void receive_batch(std::string_view line, const arrival& how);
     /// As transport::leave().
     void leave(const std::function<void()>& done) { closed_ ? done() : transport_->leave(done); }
+    /// As transport::hold().
+    void hold(bool wanted) {
+        if (!closed_) transport_->hold(wanted);
+    }
     /// Ends it: what is in flight, in both directions, is cancelled.
     void close(cancel_cause cause, std::string_view why);
     [[nodiscard]] const peer& protocol() const noexcept { return peer_; }
     /// As peer::adopt().
     void adopt(revision agreed) noexcept { peer_.adopt(agreed); }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
+    /// It ended because the peer did not read what it was sent.
+    [[nodiscard]] bool given_up() const noexcept { return unread_; }
 
     // From any thread.
 
@@ -136,6 +144,8 @@ private:
     void on_line(std::string_view line) override;
     void on_line_too_long() override;
     void on_closed(std::string_view why) override;
+    void on_given_up(std::string_view why) override;
+    void on_crowded(bool crowded) override;
     void on_request_lost(std::int64_t id, std::string_view why) override;
     void on_remark(log_level level, std::string_view text) override { log(level, text); }
     void take(peer_step step, const arrival& how);
@@ -162,6 +172,7 @@ private:
     std::deque<std::int64_t> given_up_first_;
     std::unordered_map<std::int64_t, std::function<void(const progress_update&)>> progress_of_tasks_;
     bool closed_ = false;
+    bool unread_ = false;
 };
 
 }  // namespace andon::detail

@@ -63,8 +63,20 @@ void relay::close(cancel_cause cause, std::string_view why) {
     });
 }
 
+/// One of many hosts is not to hold up what all of them share.
+void relay::on_crowded(bool crowded) {
+    if (!how_.stateless) lane_.hold(crowded);
+}
+
+void relay::on_server_crowded(bool crowded) {
+    if (!how_.stateless) host_->hold(crowded);
+}
+
 void relay::on_ended(std::string_view why) {
     static_cast<void>(why);
+    if (host_->given_up()) {
+        around_->log(log_level::error, server_->name + ": the host does not read what it is sent: it is given up");
+    }
     lane_.close();
     if (!how_.stateless) desk_->session_ended(server_->name);
     if (how_.on_end) how_.on_end();

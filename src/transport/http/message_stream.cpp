@@ -233,6 +233,7 @@ void message_stream::deliver_nothing() {
 void message_stream::finish() {
     phase_ = phase::over;
     listener_ = nullptr;
+    on_crowded(false);
     abandoned_.reset();
     requests_.clear();
     if (const auto work = std::exchange(when_over_, {})) work();
@@ -277,6 +278,11 @@ void message_stream::replay(http_connection& listener, std::uint64_t last_seen) 
 
 void message_stream::disconnect_listener() {
     if (listener_ != nullptr) std::exchange(listener_, nullptr)->end_events();
+    on_crowded(false);
+}
+
+void message_stream::on_crowded(bool crowded) {
+    if (std::exchange(crowded_, crowded) != crowded && when_crowded_) when_crowded_(crowded);
 }
 
 void message_stream::on_quiet() {
@@ -285,6 +291,7 @@ void message_stream::on_quiet() {
 
 void message_stream::on_disconnected() {
     listener_ = nullptr;
+    on_crowded(false);
     if (settings_.modern) {
         {
             const std::lock_guard lock(mutex_);

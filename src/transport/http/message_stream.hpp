@@ -96,6 +96,8 @@ public:
     void cancel_when_abandoned(duration after) { abandoned_after_ = after; }
     /// Once, when the last message was given away.
     void when_over(std::function<void()> work) { when_over_ = std::move(work); }
+    /// Told on the loop when whoever listens reads more slowly than is sent here, and when that is over.
+    void when_crowded(std::function<void(bool)> told) { when_crowded_ = std::move(told); }
     /// A scope of ids that lives as long as the stream.
     void keep(session scope) { scope_.emplace(std::move(scope)); }
     [[nodiscard]] const session* scope() const noexcept { return scope_ ? &*scope_ : nullptr; }
@@ -135,6 +137,7 @@ private:
     [[nodiscard]] std::string event_id(std::uint64_t number) const;
     [[nodiscard]] int status_of(int code) const noexcept;
     void on_quiet() override;
+    void on_crowded(bool crowded) override;
     void on_disconnected() override;
 
     event_loop* loop_;
@@ -147,6 +150,8 @@ private:
     std::size_t kept_bytes_ = 0;
     std::list<message_stream*>::iterator in_budget_;  // while anything is kept
     std::function<void()> when_over_;
+    std::function<void(bool)> when_crowded_;
+    bool crowded_ = false;
     std::optional<duration> abandoned_after_;
     std::vector<cancel_token> requests_;  // that are answered here, where the client's absence may cancel them
     std::unique_ptr<event_loop::timer> abandoned_;

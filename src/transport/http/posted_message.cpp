@@ -96,7 +96,9 @@ void posted_message::cancel_again() {
 
 /// A call may take its time. Of the rest the server confirms that it has it.
 void posted_message::on_sent() {
-    if (message_.is_request()) taken();
+    if (!message_.is_request()) return;
+    taken();
+    over_->note_taken();
 }
 
 // What the server says.
