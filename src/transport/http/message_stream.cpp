@@ -205,21 +205,28 @@ void message_stream::deliver_answer(std::string_view line, int code) {
     finish();
 }
 
+/// To all requests; empty where there are none.
+std::string message_stream::cancelled_answer() const {
+    std::string all;
+    for (const std::string& each : settings_.raw_ids) {
+        if (!all.empty()) all += ',';
+        all += error_message(each, error_code::request_cancelled, "Request cancelled");
+    }
+    return settings_.batch && !all.empty() ? '[' + all + ']' : all;
+}
+
 void message_stream::deliver_nothing() {
     if (phase_ == phase::over) return;
-    if (phase_ == phase::undecided && !settings_.wants_json && !settings_.modern && !settings_.raw_id.empty()) {
+    if (phase_ == phase::undecided && !settings_.wants_json && !settings_.modern && !settings_.raw_ids.empty()) {
         static_cast<void>(become_events());
     }
     const bool in_events = phase_ == phase::events;
-    const std::string cancelled =
-        settings_.raw_id.empty() || settings_.modern
-            ? std::string()
-            : error_message(settings_.raw_id, error_code::request_cancelled, "Request cancelled");
+    const std::string cancelled = settings_.modern ? std::string() : cancelled_answer();
     if (in_events && !settings_.event_prefix.empty() && !cancelled.empty()) deliver(cancelled, nullptr);
     if (listener_ != nullptr) {
         if (in_events) {
             listener_->end_events();
-        } else if (settings_.raw_id.empty()) {
+        } else if (settings_.raw_ids.empty()) {
             listener_->respond(202, {}, {}, settings_.headers);
         } else if (settings_.modern) {
             std::exchange(listener_, nullptr)->close("the request was cancelled");
