@@ -17,6 +17,7 @@
 #include "andon/transport/transport.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/outgoing_call.hpp"
+#include "transport/remarks.hpp"
 
 namespace andon::detail {
 
@@ -83,6 +84,8 @@ public:
 
     // On the loop's thread.
 
+    /// In the log, as remarks::name().
+    void name_peer(std::string as) { remarks_.name(std::move(as)); }
     void open();
     /// A message that came by another way than the transport: by a POST.
     void receive(const envelope& message, const arrival& how);
@@ -147,14 +150,16 @@ private:
     void on_given_up(std::string_view why) override;
     void on_crowded(bool crowded) override;
     void on_request_lost(std::int64_t id, std::string_view why) override;
-    void on_remark(log_level level, std::string_view text) override { log(level, text); }
+    void on_remark(log_level level, std::string_view text) override;
     void take(peer_step step, const arrival& how);
     void lose_answer(std::optional<std::int64_t> id, std::string_view why);
+    void lose_answers(const std::vector<std::int64_t>& ids, std::string_view why);
     void take_unclaimed(const envelope& message);
     [[nodiscard]] std::shared_ptr<outgoing_call> begin(outgoing_call::settings what, std::int64_t id,
                                                        begin_result begun, std::shared_ptr<reply_path> via);
     void remember(const outgoing_call& given_up);
     void start(outgoing_call& call);
+    void take_back(const outgoing_call& call);
     void give_up(outgoing_call& call);
     void tell(const outgoing_call& call, std::string_view line);
     void watch_handshake();
@@ -165,6 +170,7 @@ private:
     std::unique_ptr<transport> transport_;
     owner* owner_;
     event_loop::timer handshake_;
+    remarks remarks_;
     std::unordered_map<std::int64_t, std::shared_ptr<outgoing_call>> outgoing_;
     std::atomic<std::int64_t> next_id_ = peer::first_id;
     std::vector<log_line> log_queue_;            // the loop's

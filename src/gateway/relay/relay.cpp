@@ -17,6 +17,7 @@ relay::relay(std::shared_ptr<detail::conversation::surroundings> around, call_de
       origin_(std::make_shared<call_origin>(call_origin{server.name, how_.session})),
       host_(std::make_shared<detail::conversation>(around_, host_settings(), std::move(from), *this)),
       lane_(around_, desk, server, std::move(over), *this) {
+    host_->name_peer(server_->name + ": from the host");
     if (!how_.stateless) desk_->session_began(server_->name);
     // Modern hosts of a server whose era is not known wait until it is; everything else begins as if both spoke alike.
     if (how_.stateless && how_.ask_era) return;

@@ -124,6 +124,7 @@ void upstream::start(events& told, const handshake_memory& memory) {
                                          if (events_ != nullptr) events_->on_ignored(*this, call);
                                      }});
     talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
+    talk_->name_peer(server_->name + ": from the server");
     if (tree_) {
         reports_ = std::make_unique<detail::event_loop::watch>(around_->loop, tree_->report_fd());
         desk_->process_began();
@@ -336,8 +337,26 @@ void upstream::kill(std::string why) {
 void upstream::give_up(std::string why) {
     if (state_ == state::gone) return;
     why_gone_ = std::move(why);
-    if (tree_) tree_->kill();
-    talk_->close(cancel_cause::disconnect, why_gone_);
+    if (pid_ != 0) {
+        if (tree_) tree_->kill();
+        return talk_->close(cancel_cause::disconnect, why_gone_);
+    }
+    const auto self = shared_from_this();
+    state_ = state::gone;
+    conclude();
+    say_goodbye(cancel_cause::disconnect);
+}
+
+/// To a server behind a URL, while the loop goes on: it is everybody's. andon does not leave before that.
+void upstream::say_goodbye(cancel_cause cause) {
+    desk_->process_began();
+    // Later: the cancels of what was in flight may have been posted before this, and the server is to hear of them.
+    around_->loop.post([self = shared_from_this(), cause] {
+        self->talk_->leave([self, cause] {
+            self->talk_->close(cause, self->why_gone_);
+            self->desk_->process_ended();
+        });
+    });
 }
 
 void upstream::let_go(std::optional<time_point> killed_at) {

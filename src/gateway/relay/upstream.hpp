@@ -158,6 +158,7 @@ private:
     void conclude();
     void fail_running(std::string_view why);
     void reaped();
+    void say_goodbye(cancel_cause cause);
 
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;

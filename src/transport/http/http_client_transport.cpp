@@ -339,8 +339,9 @@ void http_client_transport::renewed(const envelope* answer) {
     if (answer == nullptr || answer->kind != message_kind::result)
         return renewal_failed("the server refused initialize");
     if (session_.version != agreed_version_) {
-        events_->on_closed("the server speaks another revision than before");
-        return;
+        return leave([alive = alive_] {
+            if (*alive != nullptr) (*alive)->events_->on_closed("the server speaks another revision than before");
+        });
     }
     begin(outgoing_message::from(notification_message("notifications/initialized", {}), reader_));
 }
