@@ -156,7 +156,7 @@ peer_step peer::line_too_long() const {
     return fault({.code = error_code::invalid_request, .message = "the line is too long: it was skipped"});
 }
 
-std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused, std::vector<std::int64_t>& lost) {
+std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused, std::vector<std::int64_t>* lost) {
     if (!envelope_reader::looks_like_batch(line)) return {line};
     const bool allowed = state_ == state::legacy && policy().batches;
     if (allowed) {
@@ -166,15 +166,15 @@ std::vector<std::string_view> peer::split(std::string_view line, peer_step& refu
         refused = fault(
             {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
     }
-    if (settings_.role != peer_role::client) return {};
+    if (settings_.role != peer_role::client || lost == nullptr) return {};
     auto pieces = detail::pieces_of_batch(line);
     if (pieces.elements.empty() && pieces.lost.empty()) return {};
     refused.lost_answer = false;  // it is known better whose they are
-    lost = std::move(pieces.lost);
+    *lost = std::move(pieces.lost);
     if (allowed) return std::move(pieces.elements);
     for (const std::string_view each : pieces.elements) {
         const auto id = detail::looks_like_answer(each) ? detail::number_behind_id(each) : std::nullopt;
-        if (id) lost.push_back(*id);
+        if (id) lost->push_back(*id);
     }
     return {};
 }

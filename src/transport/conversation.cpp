@@ -94,7 +94,7 @@ void conversation::receive(const envelope& message, const arrival& how) {
 void conversation::receive_batch(std::string_view line, const arrival& how) {
     peer_step refused;
     std::vector<std::int64_t> lost;
-    const auto messages = peer_.split(line, refused, lost);
+    const auto messages = peer_.split(line, refused, &lost);
     const std::string why = refused.note;
     if (messages.empty() || !why.empty()) take(std::move(refused), how);
     if (messages.empty()) return lose_answers(lost, why);
