@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "andon/core/visible_text.hpp"
+#include "wire/unreadable.hpp"
 
 namespace andon {
 namespace {
@@ -155,16 +156,26 @@ peer_step peer::line_too_long() const {
     return fault({.code = error_code::invalid_request, .message = "the line is too long: it was skipped"});
 }
 
-std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused) {
+std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused, std::vector<std::int64_t>* lost) {
     if (!envelope_reader::looks_like_batch(line)) return {line};
-    if (state_ != state::legacy || !policy().batches) {
+    const bool allowed = state_ == state::legacy && policy().batches;
+    if (allowed) {
+        if (auto messages = reader_.split_batch(line)) return std::move(*messages);
+        refused = fault(reader_.fault());
+    } else {
         refused = fault(
             {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
-        return {};
     }
-    auto messages = reader_.split_batch(line);
-    if (messages) return std::move(*messages);
-    refused = fault(reader_.fault());
+    if (settings_.role != peer_role::client || lost == nullptr) return {};
+    auto pieces = detail::pieces_of_batch(line);
+    if (pieces.elements.empty() && pieces.lost.empty()) return {};
+    refused.lost_answer = false;  // it is known better whose they are
+    *lost = std::move(pieces.lost);
+    if (allowed) return std::move(pieces.elements);
+    for (const std::string_view each : pieces.elements) {
+        const auto id = detail::looks_like_answer(each) ? detail::number_behind_id(each) : std::nullopt;
+        if (id) lost->push_back(*id);
+    }
     return {};
 }
 

@@ -195,7 +195,7 @@ void http_endpoint::post(passing& one) {
 
 message_stream_settings http_endpoint::settings_of(const passing& one, const envelope& message) const {
     message_stream_settings settings;
-    if (message.kind == message_kind::request) settings.raw_id = std::string(message.raw_id);
+    if (message.kind == message_kind::request) settings.raw_ids.emplace_back(message.raw_id);
     settings.wants_events = one.takes.events && !options_->json_only;
     settings.wants_json = one.takes.json;
     settings.queue_bytes = options_->limits.waiting_soft;
@@ -377,6 +377,12 @@ void http_endpoint::post_batch(passing& one) {
     auto counts = count_in(one, all && !all->empty() ? all->size() : 1);
     if (!counts) return;
     message_stream_settings settings;
+    settings.batch = true;
+    for (const std::string_view each : all.value_or(std::vector<std::string_view>())) {
+        const envelope* const message = reader_.read(each);
+        if (message != nullptr && message->kind == message_kind::request)
+            settings.raw_ids.emplace_back(message->raw_id);
+    }
     settings.wants_events = one.takes.events && !options_->json_only;
     settings.wants_json = one.takes.json;
     const auto stream =

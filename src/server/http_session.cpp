@@ -7,22 +7,35 @@
 #include "wire/unguessable.hpp"
 
 namespace andon::detail {
-namespace {
-
 /// The server's way out where it was not asked: the stream of a GET.
-class own_stream_transport final : public transport {
+class http_session::outlet_transport final : public transport {
 public:
-    explicit own_stream_transport(std::shared_ptr<message_stream> stream) : stream_(std::move(stream)) {}
+    outlet_transport(std::shared_ptr<message_stream> stream, std::shared_ptr<crowd> of)
+        : stream_(std::move(stream)), crowd_(std::move(of)) {}
+    ~outlet_transport() override { crowd_->told = nullptr; }
 
-    void open(event_loop& /*loop*/, events& /*to*/) override {}
+    void open(event_loop& /*loop*/, events& to) override { crowd_->told = &to; }
     bool send(std::string_view line, const cancel_token* owner) override { return stream_->send(line, owner); }
-    void close() override { stream_->no_answer(); }
+    void close() override {
+        crowd_->told = nullptr;
+        stream_->no_answer();
+    }
 
 private:
     std::shared_ptr<message_stream> stream_;
+    std::shared_ptr<crowd> crowd_;
 };
 
-}  // namespace
+/// One that is too slow is enough: what comes for it cannot be told from the rest before it is read.
+void http_session::crowd::change(bool crowded) {
+    const bool before = streams != 0;
+    crowded ? ++streams : --streams;
+    if ((streams != 0) != before && told != nullptr) told->on_crowded(crowded);
+}
+
+void http_session::watch_crowd(message_stream& stream) const {
+    stream.when_crowded([crowd = crowd_](bool crowded) { crowd->change(crowded); });
+}
 
 std::string new_session_id() { return unguessable_name(24); }
 
@@ -36,6 +49,7 @@ http_session::http_session(event_loop& loop, std::string id, std::string princip
       active_(now()),
       idle_(loop) {
     own_ = message_stream::make(loop, resumable({.of_session = true, .wants_json = false}, 0));
+    watch_crowd(*own_);
 }
 
 message_stream_settings http_session::resumable(message_stream_settings settings, std::uint64_t number) const {
@@ -45,12 +59,13 @@ message_stream_settings http_session::resumable(message_stream_settings settings
     return settings;
 }
 
-std::unique_ptr<transport> http_session::outlet() { return std::make_unique<own_stream_transport>(own_); }
+std::unique_ptr<transport> http_session::outlet() { return std::make_unique<outlet_transport>(own_, crowd_); }
 
 std::shared_ptr<message_stream> http_session::new_stream(message_stream_settings settings,
                                                          std::function<void()> when_over) {
     const std::uint64_t number = next_++;
     auto stream = message_stream::make(*loop_, resumable(std::move(settings), number));
+    watch_crowd(*stream);
     ++live_;
     streams_.emplace(number, stream);
     // A handler that does not look at its cancel keeps the stream longer than the session lives.

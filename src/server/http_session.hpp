@@ -43,6 +43,15 @@ public:
     void end();
 
 private:
+    /// How many of its streams have a listener that is too slow, and who is to know.
+    struct crowd {
+        std::size_t streams = 0;
+        transport::events* told = nullptr;
+        void change(bool crowded);
+    };
+    class outlet_transport;
+
+    void watch_crowd(message_stream& stream) const;
     void look_for_idleness();
     void stream_over(std::uint64_t number);
     [[nodiscard]] message_stream_settings resumable(message_stream_settings settings, std::uint64_t number) const;
@@ -52,6 +61,7 @@ private:
     std::string principal_;
     const http_options* options_;
     std::shared_ptr<kept_budget> kept_;
+    std::shared_ptr<crowd> crowd_ = std::make_shared<crowd>();  // streams outlive us
     std::shared_ptr<http_service::guest> talk_;
     std::shared_ptr<message_stream> own_;
     std::map<std::uint64_t, std::shared_ptr<message_stream>> streams_;

@@ -12,7 +12,8 @@ conversation::conversation(std::shared_ptr<surroundings> around, peer_settings s
       peer_(std::move(settings), around_->table, session_),
       transport_(std::move(over)),
       owner_(&told),
-      handshake_(around_->loop) {}
+      handshake_(around_->loop),
+      remarks_(around_->loop, around_->log) {}
 
 void conversation::open() {
     transport_->open(around_->loop, *this);
@@ -24,6 +25,7 @@ void conversation::close(cancel_cause cause, std::string_view why) {
     closed_ = true;
     const auto self = shared_from_this();
     handshake_.clear();
+    remarks_.end();
     session_.close(cause, why, now());
     // What was passed on for a request of another session goes on without us.
     for (auto& [id, call] : outgoing_) {
@@ -51,12 +53,29 @@ void conversation::on_closed(std::string_view why) {
     close(cancel_cause::disconnect, why);
 }
 
+void conversation::on_given_up(std::string_view why) {
+    unread_ = !closed_;
+    on_closed(why);
+}
+
+void conversation::on_crowded(bool crowded) {
+    if (!closed_) owner_->on_crowded(crowded);
+}
+
 void conversation::on_request_lost(std::int64_t id, std::string_view why) {
     const auto found = outgoing_.find(id);
     if (found == outgoing_.end()) return take(peer_.lost(id, why, now()), {});
     peer_.forget(id);  // there is nobody to be told of it
     const auto call = found->second;
     call->cancel(cancel_cause::disconnect, why);
+}
+
+void conversation::on_remark(log_level level, std::string_view text) {
+    if (level == log_level::warning) {
+        remarks_.warn(text);
+    } else {
+        remarks_.say(level, text);
+    }
 }
 
 void conversation::on_line(std::string_view line) {
@@ -70,16 +89,30 @@ void conversation::receive(const envelope& message, const arrival& how) {
 
 void conversation::receive_batch(std::string_view line, const arrival& how) {
     peer_step refused;
-    const auto messages = peer_.split(line, refused);
-    if (messages.empty()) return take(std::move(refused), how);
+    std::vector<std::int64_t> lost;
+    const auto messages = peer_.split(line, refused, &lost);
+    const std::string why = refused.note;
+    if (messages.empty() || !why.empty()) take(std::move(refused), how);
+    if (messages.empty()) return lose_answers(lost, why);
     const auto batch = std::make_shared<batch_answers>(messages.size());
+    std::vector<peer_step> unreadable;
     for (const std::string_view message : messages) {
         peer_step step = peer_.receive_of_batch(message, batch, how.scope, now());
         const bool answered_later = step.what == next_step::handle_request;
         const bool answered_now = step.what == next_step::send;
-        take(std::move(step), how);
+        if (step.lost_answer) {  // whose it is may be seen from the others
+            unreadable.push_back(std::move(step));
+        } else {
+            take(std::move(step), how);
+        }
         if (!answered_later && !answered_now) answer({batch, how.reply}, {});
     }
+    for (peer_step& each : unreadable) take(std::move(each), how);
+    lose_answers(lost, why);
+}
+
+void conversation::lose_answers(const std::vector<std::int64_t>& ids, std::string_view why) {
+    for (const std::int64_t id : ids) lose_answer(id, why);
 }
 
 void conversation::on_line_too_long() {
@@ -105,7 +138,7 @@ void conversation::take(peer_step step, const arrival& how) {
     if (closed_) return;
     if (step.lost_answer) lose_answer(step.answered, step.note);
     if (!step.note.empty() && step.what != next_step::failed) {
-        log(step.malformed ? log_level::warning : log_level::debug, step.note);
+        on_remark(step.malformed ? log_level::warning : log_level::debug, step.note);
     }
     switch (step.what) {
         case next_step::nothing:
@@ -296,7 +329,8 @@ void conversation::tell(const outgoing_call& call, std::string_view line) {
     if (!call.via_ || !call.via_->send(line, nullptr)) send(line);
 }
 
-void conversation::give_up(outgoing_call& call) {
+/// On the wire. At once where the loop itself has cancelled: what it goes on to send comes behind that.
+void conversation::take_back(const outgoing_call& call) {
     const reason why = call.token_.why();  // the outcome is the caller's by now
     const std::string bytes = peer_.cancel(call.id(), why.text());
     if (!bytes.empty() && !closed_) {
@@ -308,6 +342,10 @@ void conversation::give_up(outgoing_call& call) {
         }
     }
     if (!bytes.empty()) remember(call);
+}
+
+void conversation::give_up(outgoing_call& call) {
+    take_back(call);
     outgoing_.erase(call.id());
     call.request_.finish(now());
 }

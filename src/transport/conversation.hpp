@@ -17,6 +17,7 @@
 #include "andon/transport/transport.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/outgoing_call.hpp"
+#include "transport/remarks.hpp"
 
 namespace andon::detail {
 
@@ -60,6 +61,8 @@ public:
         /// Any answer, or progress, to what is not waited for any more.
         virtual void on_unclaimed(const envelope& message) { static_cast<void>(message); }
         virtual void on_established() = 0;
+        /// As transport::events::on_crowded().
+        virtual void on_crowded(bool crowded) { static_cast<void>(crowded); }
         /// Once: everything in flight was cancelled.
         virtual void on_ended(std::string_view why) = 0;
 
@@ -81,18 +84,26 @@ public:
 
     // On the loop's thread.
 
+    /// In the log, as remarks::name().
+    void name_peer(std::string as) { remarks_.name(std::move(as)); }
     void open();
     /// A message that came by another way than the transport: by a POST.
     void receive(const envelope& message, const arrival& how);
     void receive_batch(std::string_view line, const arrival& how);
     /// As transport::leave().
     void leave(const std::function<void()>& done) { closed_ ? done() : transport_->leave(done); }
+    /// As transport::hold().
+    void hold(bool wanted) {
+        if (!closed_) transport_->hold(wanted);
+    }
     /// Ends it: what is in flight, in both directions, is cancelled.
     void close(cancel_cause cause, std::string_view why);
     [[nodiscard]] const peer& protocol() const noexcept { return peer_; }
     /// As peer::adopt().
     void adopt(revision agreed) noexcept { peer_.adopt(agreed); }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
+    /// It ended because the peer did not read what it was sent.
+    [[nodiscard]] bool given_up() const noexcept { return unread_; }
 
     // From any thread.
 
@@ -136,15 +147,19 @@ private:
     void on_line(std::string_view line) override;
     void on_line_too_long() override;
     void on_closed(std::string_view why) override;
+    void on_given_up(std::string_view why) override;
+    void on_crowded(bool crowded) override;
     void on_request_lost(std::int64_t id, std::string_view why) override;
-    void on_remark(log_level level, std::string_view text) override { log(level, text); }
+    void on_remark(log_level level, std::string_view text) override;
     void take(peer_step step, const arrival& how);
     void lose_answer(std::optional<std::int64_t> id, std::string_view why);
+    void lose_answers(const std::vector<std::int64_t>& ids, std::string_view why);
     void take_unclaimed(const envelope& message);
     [[nodiscard]] std::shared_ptr<outgoing_call> begin(outgoing_call::settings what, std::int64_t id,
                                                        begin_result begun, std::shared_ptr<reply_path> via);
     void remember(const outgoing_call& given_up);
     void start(outgoing_call& call);
+    void take_back(const outgoing_call& call);
     void give_up(outgoing_call& call);
     void tell(const outgoing_call& call, std::string_view line);
     void watch_handshake();
@@ -155,6 +170,7 @@ private:
     std::unique_ptr<transport> transport_;
     owner* owner_;
     event_loop::timer handshake_;
+    remarks remarks_;
     std::unordered_map<std::int64_t, std::shared_ptr<outgoing_call>> outgoing_;
     std::atomic<std::int64_t> next_id_ = peer::first_id;
     std::vector<log_line> log_queue_;            // the loop's
@@ -162,6 +178,7 @@ private:
     std::deque<std::int64_t> given_up_first_;
     std::unordered_map<std::int64_t, std::function<void(const progress_update&)>> progress_of_tasks_;
     bool closed_ = false;
+    bool unread_ = false;
 };
 
 }  // namespace andon::detail

@@ -43,28 +43,59 @@ void descriptor_transport::open(event_loop& loop, events& to) {
     events_ = &to;
     watch_in_ = std::make_unique<event_loop::watch>(loop, in_.get());
     watch_out_ = std::make_unique<event_loop::watch>(loop, out_.get());
-    if (!one_socket_) watch_out_->when(event_loop::readiness::broken, [this] { output_broken(); });
+    if (!one_socket_) {
+        watch_out_->when(event_loop::readiness::broken, [this] { read_rest("the peer closed its input"); });
+    }
     read_later();
 }
 
 void descriptor_transport::read_later() {
-    if (!ended_) watch_in_->when(event_loop::readiness::readable, [this] { read(); });
+    if (ended_ || held_ || std::exchange(reading_, true)) return;
+    watch_in_->when(event_loop::readiness::readable, [this] {
+        reading_ = false;
+        read();
+    });
 }
 
 void descriptor_transport::read() {
+    if (held_) return;
     if (read_once()) read_later();
 }
 
-/// Nobody reads what we write. What was written to us before that is still to be read; no more than a pipe holds.
-void descriptor_transport::output_broken() {
+/// Nobody writes to us any more, or reads what we write. What was written before that is still to be read, whether or
+/// not we are held; no more than a pipe holds.
+void descriptor_transport::read_rest(std::string_view why) {
     constexpr int most = 64;
+    last_ = true;
+    held_ = false;
     const auto alive = alive_;
+    if (!hand_out()) return;
     for (int i = 0; i < most; ++i) {
         pollfd ready{in_.get(), POLLIN, 0};
         if (ended_ || ::poll(&ready, 1, 0) != 1) break;
         if (!read_once()) break;
     }
-    if (*alive != nullptr) end("the peer closed its input");
+    if (*alive != nullptr) end(why);
+}
+
+void descriptor_transport::hold(bool wanted) {
+    if (last_ || ended_ || held_ == wanted) return;
+    held_ = wanted;
+    if (held_) return watch_for_end();
+    // Not here: whoever has made room may be in the middle of writing.
+    loop_->post([alive = alive_] {
+        descriptor_transport* const self = *alive;
+        if (self != nullptr && !self->held_ && !self->last_ && !self->ended_ && self->hand_out()) self->read_later();
+    });
+}
+
+/// Reading would tell of it, but nobody reads.
+void descriptor_transport::watch_for_end() {
+    if (std::exchange(ending_, true)) return;
+    watch_in_->when(event_loop::readiness::broken, [this] {
+        ending_ = false;
+        if (held_ && !ended_) read_rest("end of input");
+    });
 }
 
 /// False: it was the last time.
@@ -81,9 +112,16 @@ bool descriptor_transport::read_once() {
         return false;
     }
     lines_.filled(static_cast<std::size_t>(got));
+    return hand_out();
+}
+
+/// The lines that are whole, as long as nobody holds them. False: it was the last time.
+bool descriptor_transport::hand_out() {
     delivering_ = true;
     const auto alive = alive_;
-    while (const auto line = lines_.next()) {
+    while (!held_) {
+        const auto line = lines_.next();
+        if (!line) break;
         if (line->too_long) {
             events_->on_line_too_long();
         } else {
@@ -100,25 +138,45 @@ bool descriptor_transport::send(std::string_view line, const cancel_token* owner
     if (ended_) return false;
     switch (outbox_.put(line, owner)) {
         case outbox::queued::no: return false;
-        case outbox::queued::yes: return true;
+        case outbox::queued::yes: break;
         case outbox::queued::wake:
-            if (loop_->here() && delivering_) return true;  // flushed after the last line of what was read
+            if (loop_->here() && delivering_) break;  // flushed after the last line of what was read
             loop_->post_last([alive = alive_] {
                 if (*alive != nullptr) (*alive)->flush();
             });
-            return true;
+            break;
         case outbox::queued::overflow:
             loop_->post([alive = alive_] {
-                if (*alive != nullptr) (*alive)->end("the peer does not read what it is sent");
+                if (*alive != nullptr) (*alive)->overflow();
             });
             return false;
     }
-    return false;
+    if (outbox_.waiting() > limits_.waiting_high && !crowded_.exchange(true)) note_crowd();
+    return true;
+}
+
+/// At once, where that can be: whoever is to stop is perhaps in the middle of a thousand lines.
+void descriptor_transport::note_crowd() {
+    if (loop_->here()) return events_->on_crowded(true);
+    loop_->post([alive = alive_] {
+        if (*alive != nullptr && (*alive)->crowded_ && !(*alive)->ended_) (*alive)->events_->on_crowded(true);
+    });
+}
+
+void descriptor_transport::overflow() {
+    if (ended_.exchange(true)) return;
+    delivering_ = false;
+    events_->on_given_up("the peer does not read what it is sent");
 }
 
 void descriptor_transport::flush() {
     if (out_.get() < 0 || blocked_) return;
-    switch (outbox_.flush(out_.get())) {
+    const auto flushed = outbox_.flush(out_.get());
+    if (crowded_ && !ended_ && outbox_.waiting() <= limits_.waiting_high / 4) {
+        crowded_ = false;
+        events_->on_crowded(false);
+    }
+    switch (flushed) {
         case outbox::flushed::all: return;
         case outbox::flushed::blocked: {
             blocked_ = true;

@@ -24,6 +24,7 @@ public:
 
     void open(event_loop& loop, events& to) override;
     bool send(std::string_view line, const cancel_token* owner) override;
+    void hold(bool wanted) override;
     void close() override;
 
 protected:
@@ -33,9 +34,13 @@ protected:
 private:
     void read();
     bool read_once();
-    void output_broken();
+    bool hand_out();
+    void read_rest(std::string_view why);
     void read_later();
+    void watch_for_end();
     void flush();
+    void overflow();
+    void note_crowd();
 
     transport_limits limits_;
     bool one_socket_;
@@ -49,6 +54,11 @@ private:
     std::unique_ptr<event_loop::watch> watch_out_;
     std::shared_ptr<descriptor_transport*> alive_;  // null inside: gone. For work that is posted
     std::atomic<bool> ended_ = false;
+    std::atomic<bool> crowded_ = false;
+    bool held_ = false;
+    bool last_ = false;        // what is read now is the rest, whoever holds it
+    bool reading_ = false;     // the watch for more of it is set
+    bool ending_ = false;      // likewise, for its end
     bool blocked_ = false;     // the peer has to read before more can be written
     bool delivering_ = false;  // lines are being handed out: flush at their end
 };

@@ -97,8 +97,9 @@ std::function<void()> outgoing_call::settle(call_outcome outcome) {
 
 void outgoing_call::on_cancel() noexcept {
     auto go_on = settle({.status = status_of(token_.cause()), .message = std::string(token_.why().text())});
-    // Not here: whatever goes on may let go of us, and we are inside our own callback.
+    // The rest not here: whatever goes on may let go of us, and we are inside our own callback.
     if (const auto self = weak_from_this().lock()) {
+        if (conversation_->here()) conversation_->take_back(*this);
         conversation_->post([self, go_on = std::move(go_on)] {
             self->conversation_->give_up(*self);
             if (go_on) go_on();

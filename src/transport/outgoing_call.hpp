@@ -46,7 +46,9 @@ public:
 ///     canceller: cancel() ──accepted──► (callback, on that thread) outcome = why ──► settled ──► posts: tell the peer
 ///
 /// Only the loop ends the record, and only the loop writes to the peer, so that the cancel is written behind the
-/// request and never before it. A call that is cancelled before the loop has sent it is never sent.
+/// request and never before it. Where the loop is the canceller it writes at once, before whatever it sends next: a
+/// relay keeps the order in which a peer wrote a cancel and what comes behind it. A call that is cancelled before the
+/// loop has sent it is never sent.
 class outgoing_call : public std::enable_shared_from_this<outgoing_call> {
 public:
     struct settings {

@@ -9,6 +9,7 @@
 
 #include "andon/wire/error.hpp"
 #include "andon/wire/line_splitter.hpp"
+#include "wire/unreadable.hpp"
 
 namespace andon {
 namespace {
@@ -87,28 +88,6 @@ escapes escapes_in(std::string_view raw) noexcept {
         high = first;
     }
     return lone || high ? escapes::lone_surrogate : escapes::right;
-}
-
-// What cannot be read as JSON was an answer all the same, as a rule: whoever waits for it is to know.
-
-bool looks_like_answer(std::string_view line) noexcept {
-    const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
-    return has("\"jsonrpc\"") && (has("\"result\"") || has("\"error\"")) && !has("\"method\"");
-}
-
-/// As it stands at either end of what is usually written.
-std::optional<std::int64_t> number_behind_id(std::string_view line) noexcept {
-    constexpr std::string_view name = "\"id\":";
-    for (const std::size_t at : {line.rfind(name), line.find(name)}) {
-        if (at == std::string_view::npos) return std::nullopt;
-        const std::size_t begin = line.find_first_not_of(' ', at + name.size());
-        if (begin == std::string_view::npos) continue;
-        std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(line.data() + begin, line.data() + line.size(), number);
-        const bool whole = end == line.data() + line.size() || *end == ',' || *end == '}' || *end == ' ';
-        if (error == std::errc() && whole) return number;
-    }
-    return std::nullopt;
 }
 
 }  // namespace
@@ -351,13 +330,13 @@ void envelope_reader::parsing::message(ondemand::document& document) {
 void envelope_reader::parsing::refuse(const fault_found& found, std::string_view line) {
     const bool valid = found.code != error_code::parse_error;
     const bool answers = !seen_[method_member] && (seen_[result_member] || seen_[error_member]);
-    const bool answer = answers || (!valid && looks_like_answer(line));
+    const bool answer = answers || (!valid && detail::looks_like_answer(line));
     fault = {.code = found.code,
              .message = found.message,
              .raw_id = valid && !answers && envelope_.has_id ? std::string(envelope_.raw_id) : "",
              .silent = valid && (answers || (seen_[method_member] && !seen_[id_member])),
              .answer = answer,
-             .answered = answer && !id_twice_ ? number_behind_id(line) : std::nullopt};
+             .answered = answer && !id_twice_ ? detail::number_behind_id(line) : std::nullopt};
 }
 
 void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error, std::string_view line) {

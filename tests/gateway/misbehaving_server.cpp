@@ -7,6 +7,7 @@
 //
 // It reads while tools work, each on a thread of its own. Of what has "silent:" in its name it acknowledges no
 // subscription.
+#include <algorithm>
 #include <atomic>
 #include <boost/json.hpp>
 #include <chrono>
@@ -15,14 +16,18 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <limits.h>
 #include <map>
 #include <mutex>
+#include <poll.h>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 
@@ -46,12 +51,16 @@ void mark(const std::string& what, const std::string& key, const std::string& wo
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 
-void send(json::object message) {
+/// `stuck`: told when nobody takes it for a while.
+void send(json::object message, const std::function<void()>& stuck = {}) {
     message["jsonrpc"] = "2.0";
     const std::string line = json::serialize(message) + '\n';
     const std::lock_guard lock(output);
     for (std::size_t sent = 0; sent < line.size();) {
-        const ssize_t wrote = ::write(STDOUT_FILENO, line.data() + sent, line.size() - sent);
+        pollfd room{STDOUT_FILENO, POLLOUT, 0};
+        if (stuck && ::poll(&room, 1, 300) == 0) stuck();
+        const std::size_t most = stuck ? PIPE_BUF : line.size();  // what there is room for where there is any
+        const ssize_t wrote = ::write(STDOUT_FILENO, line.data() + sent, std::min(most, line.size() - sent));
         if (wrote <= 0) return;
         sent += static_cast<std::size_t>(wrote);
     }
@@ -100,6 +109,34 @@ pid_t child(bool own_session) {
     for (;;) ::pause();
 }
 
+bool is_cancelled(const work& of) {
+    const std::lock_guard lock(records);
+    return cancelled_by.contains(json::serialize(of.id));
+}
+
+/// More than anybody may want to read: `count` messages of `bytes`, numbered, as progress where that is asked for. Says
+/// when nobody took any for a while.
+void pour(const work& of, const std::string& key) {
+    const std::string padding(static_cast<std::size_t>(number_in(of.arguments, "bytes", 65'536)), '.');
+    const auto stuck = [&, told = false]() mutable {
+        if (!std::exchange(told, true)) mark("stuck", key);
+    };
+    for (std::int64_t i = 1; i <= number_in(of.arguments, "count", 1); ++i) {
+        if (is_cancelled(of)) return mark("obeyed", key);
+        if (of.token.is_null()) {
+            send({{"method", "notifications/message"},
+                  {"params", {{"level", "info"}, {"data", {{"number", i}, {"padding", padding}}}}}},
+                 stuck);
+        } else {
+            send({{"method", "notifications/progress"},
+                  {"params", {{"progressToken", of.token}, {"progress", i}, {"message", padding}}}},
+                 stuck);
+        }
+    }
+    mark("poured", key);
+    of.answer("poured");
+}
+
 void run(const std::string& tool, const work& of) {
     const std::string key = text_in(of.arguments, "key", "-");
     const auto until = std::chrono::steady_clock::now() + of.span("ms", 120'000);
@@ -121,12 +158,14 @@ void run(const std::string& tool, const work& of) {
         }
     } else if (tool == "sleep" || tool == "fork") {
         std::this_thread::sleep_until(until);
+    } else if (tool == "nap") {
+        std::this_thread::sleep_until(until);
+        mark("awake", key);
+    } else if (tool == "pour") {
+        return pour(of, key);
     } else if (tool == "obey") {
-        for (const std::string id = json::serialize(of.id); before_the_end();) {
-            {
-                const std::lock_guard lock(records);
-                if (cancelled_by.contains(id)) return mark("obeyed", key);
-            }
+        while (before_the_end()) {
+            if (is_cancelled(of)) return mark("obeyed", key);
             std::this_thread::sleep_for(1ms);
         }
     } else if (tool == "crash") {
@@ -196,6 +235,8 @@ void on_request(const options& how, const json::value& id, const std::string& me
         const json::object meta = object_in(params, "_meta");
         const json::value* const token = meta.if_contains("progressToken");
         work of{id, object_in(params, "arguments"), token == nullptr ? json::value() : *token};
+        // Nothing is read meanwhile.
+        if (text_in(params, "name") == "deaf") std::this_thread::sleep_for(of.span("ms", 1'000));
         std::thread([tool = text_in(params, "name"), of = std::move(of)] { run(tool, of); }).detach();
         return;
     }
@@ -223,7 +264,7 @@ void on_line(const options& how, const std::string& line) {
         const std::lock_guard lock(records);
         told.push_back({{"method", method}, {"params", params}});
     }
-    mark("told", method, json::serialize(params));
+    mark("told", method, json::serialize(params).substr(0, 4'096));
     if (method == "notifications/cancelled" && params.contains("requestId")) {
         const std::string id = json::serialize(params.at("requestId"));
         {
@@ -238,6 +279,7 @@ void on_line(const options& how, const std::string& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::ios::sync_with_stdio(false);
     options how;
     mark("started", std::to_string(::getpid()));
     for (int i = 1; i < argc; ++i) {

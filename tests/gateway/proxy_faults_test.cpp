@@ -290,6 +290,40 @@ TEST_F(proxy_faults, one_session_that_takes_its_leave_does_not_hold_up_the_other
     EXPECT_TRUE(overtaken);
 }
 
+TEST_F(proxy_faults, one_session_whose_server_is_given_up_does_not_hold_up_the_others) {
+    // As above.
+    bool overtaken = false;
+    for (int i = 0; i < 10 && !overtaken; ++i) {
+        raw_http_server server;
+        gateway_in_front gateway(folder, {"--url", server.url()});
+        http_caller failing = gateway.caller(legacy);
+        http_caller staying = gateway.caller(legacy);
+        shake(server, [&] { failing.open(); });
+        shake(server, [&] { staying.open(); });
+        server.leave_deletes_unanswered();
+        const auto passes_at_once = [&](std::size_t sessions_ended) {
+            EXPECT_TRUE(eventually([&] { return server.deleted().size() == sessions_ended; }));
+            const auto since = std::chrono::steady_clock::now();
+            http_client other = staying.call("1", "quick");
+            const raw_http_request call = server.next("tools/call");
+            const bool at_once = std::chrono::steady_clock::now() - since < std::chrono::milliseconds(75);
+            call.answer_text("here");
+            EXPECT_TRUE(outcome_of(other).message.value().contains("result"));
+            return at_once;
+        };
+        // Its session is gone, and the next one speaks another revision than that.
+        http_client stream = failing.call("1", "slow");
+        server.next("tools/call").reply("404 Not Found");
+        server.next("initialize").answer({{"protocolVersion", "2025-06-18"}}, "Mcp-Session-Id: second\r\n");
+        const bool first = passes_at_once(1);
+        EXPECT_EQ(code_of(outcome_of(stream).message.value()), -32603);
+        // And the one after that speaks none.
+        server.next("initialize").answer({{"nothing", "agreed"}}, "Mcp-Session-Id: third\r\n");
+        overtaken = passes_at_once(2) && first;
+    }
+    EXPECT_TRUE(overtaken);
+}
+
 TEST_F(proxy_faults, SND_4_a_modern_host_that_is_gone_closes_the_stream_upstream) {
     http_process elsewhere(modern);
     gateway_in_front gateway(folder, at_url(elsewhere));

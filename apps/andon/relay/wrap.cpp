@@ -23,6 +23,7 @@ constexpr const char* notes = R"(In a host's configuration, put it before the co
 )";
 constexpr const char* statuses =
     "  0    the host or a signal ended it\n"
+    "  1    the host did not read what it was sent\n"
     "  2    the command line or the configuration is wrong\n"
     "  3    the server cannot be started\n";
 
@@ -34,8 +35,7 @@ int wrap(const relay_flags& flags) {
         return exit_status::usage;
     }
     try {
-        gateway::run_wrap(config, *server);
-        return exit_status::ok;
+        return gateway::run_wrap(config, *server) ? exit_status::ok : exit_status::failed;
     } catch (const std::system_error& error) {
         std::fprintf(stderr, "andon wrap: the server cannot be started: %s\n", error.what());
         return exit_status::unreachable;

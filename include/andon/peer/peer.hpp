@@ -108,8 +108,11 @@ public:
     [[nodiscard]] peer_step receive(std::string_view line, time_point now);
     /// One that was read already.
     [[nodiscard]] peer_step receive(const envelope& message, const message_scope& scope, time_point now);
-    /// A line that holds several messages (2025-03-26): each is a step of its own.
-    [[nodiscard]] std::vector<std::string_view> split(std::string_view line, peer_step& refused);
+    /// A line that holds several messages (2025-03-26): each is a step of its own. Where it cannot be read as a whole,
+    /// `refused` says why. A client that asks for `lost` gets what can be told apart all the same, and there the ids of
+    /// the answers that cannot.
+    [[nodiscard]] std::vector<std::string_view> split(std::string_view line, peer_step& refused,
+                                                      std::vector<std::int64_t>* lost = nullptr);
     [[nodiscard]] peer_step receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch,
                                              message_scope scope, time_point now);
     [[nodiscard]] peer_step line_too_long() const;

@@ -24,6 +24,7 @@ struct transport_limits {
     std::size_t longest_line = std::size_t{16} << 20U;  ///< of what comes in
     std::size_t waiting_soft = std::size_t{1}
                                << 20U;  ///< of what goes out: above it, progress and log messages are lost
+    std::size_t waiting_high = std::size_t{4} << 20U;   ///< above it, the owner is told that there is a crowd
     std::size_t waiting_hard = std::size_t{64} << 20U;  ///< above it, the peer is taken for gone
     bool lone_surrogates = false;                       ///< over HTTP, as envelope_limits has it
     /// At the end: how long what is waiting to be sent may hold up the leaving.
@@ -67,6 +68,11 @@ public:
         virtual void on_line_too_long() = 0;
         /// No line comes any more. Once.
         virtual void on_closed(std::string_view why) = 0;
+        /// The same, because the peer does not read what it is sent.
+        virtual void on_given_up(std::string_view why) { on_closed(why); }
+        /// More is waiting to be sent than the high-water mark; or, after that, no more than a quarter of it. May come
+        /// from inside send(), on the loop's thread.
+        virtual void on_crowded(bool crowded) { static_cast<void>(crowded); }
         /// No answer to this request of ours comes any more, while the others live on: over HTTP each has a stream of
         /// its own.
         virtual void on_request_lost(std::int64_t id, std::string_view why) {
@@ -99,6 +105,10 @@ public:
         static_cast<void>(id);
         if (!line.empty()) send(line, nullptr);
     }
+    /// On the loop's thread: while it is held no line is handed out, and the peer has to wait with what it writes once
+    /// the pipe is full. Writing goes on. One that is gone is noticed all the same, and what it had written is handed
+    /// out before that is told.
+    virtual void hold(bool wanted) { static_cast<void>(wanted); }
     /// On the loop's thread, before close(): takes leave without holding up the loop, which others need. `done`, once,
     /// when close() will not wait for anything any more.
     virtual void leave(const std::function<void()>& done) { done(); }

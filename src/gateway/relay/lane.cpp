@@ -27,7 +27,9 @@ lane::lane(std::shared_ptr<detail::conversation::surroundings> around, call_desk
 lane::~lane() { close(); }
 
 std::shared_ptr<upstream> lane::make() {
-    return std::make_shared<upstream>(around_, *desk_, *server_, how_.own, how_.instead);
+    auto made = std::make_shared<upstream>(around_, *desk_, *server_, how_.own, how_.instead);
+    made->hold(held_);
+    return made;
 }
 
 void lane::start() {
@@ -244,6 +246,21 @@ void lane::isolated_over(const std::shared_ptr<upstream>& its, const relayed_cal
     serve_isolated();
 }
 
+// Who writes more than is read.
+
+void lane::hold(bool wanted) {
+    held_ = wanted;
+    for (const auto& each : shared_) each->hold(wanted);
+    for (const auto& each : warm_) each->hold(wanted);
+    for (const auto& [key, each] : busy_) each->hold(wanted);
+}
+
+/// A process of one call has no more to read than that: others are not to wait for it.
+void lane::on_crowded(upstream& /*which*/) {
+    const bool crowded = std::ranges::any_of(shared_, [](const auto& each) { return each->crowded(); });
+    if (std::exchange(crowded_, crowded) != crowded) told_->on_server_crowded(crowded);
+}
+
 // What happens to processes.
 
 void lane::on_ready(upstream& which) {
@@ -275,6 +292,7 @@ void lane::on_gone(upstream& which, const std::string& why) {
     const bool had_call = busy_.erase(&which) != 0;
     std::erase_if(warm_, is_it);
     if (closed_) return;
+    on_crowded(which);
     ++restarts_;
     last_failure_ = why;
     around_->log(log_level::warning, server_->name + ": " + why);

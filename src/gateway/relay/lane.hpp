@@ -35,6 +35,8 @@ public:
         virtual void on_server_notification(upstream& from, const envelope& message) = 0;
         /// Before any call is sent there. `shared`: it is no process of one call.
         virtual void on_server_ready(upstream& which, bool shared) = 0;
+        /// It does not read what it is sent as quickly as that comes, or does again.
+        virtual void on_server_crowded(bool crowded) = 0;
 
     protected:
         ~host() = default;
@@ -59,6 +61,8 @@ public:
     void use_one_process() noexcept { how_.processes = 1; }
     /// To every process; lost where there is none.
     void notify(std::string_view line);
+    /// The host reads more slowly than they write, or does not any more: see upstream::hold().
+    void hold(bool wanted);
     /// What is being started does not come to it.
     void give_up_start(const std::string& why);
     /// Nobody needs it any more.
@@ -85,6 +89,7 @@ private:
     void on_ready(upstream& which) override;
     void on_server_request(upstream& which, detail::incoming_request request, const envelope& message) override;
     void on_server_notification(upstream& which, const envelope& message) override;
+    void on_crowded(upstream& which) override;
     void on_ignored(upstream& which, relayed_call& call) override;
     void on_gone(upstream& which, const std::string& why) override;
 
@@ -141,6 +146,8 @@ private:
     bool warming_ = false;  // in the next turn
     bool patient_ = false;  // somebody waits, and its time is on the clock
     bool closed_ = false;
+    bool held_ = false;
+    bool crowded_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that is posted
 };
 

@@ -17,6 +17,7 @@ relay::relay(std::shared_ptr<detail::conversation::surroundings> around, call_de
       origin_(std::make_shared<call_origin>(call_origin{server.name, how_.session})),
       host_(std::make_shared<detail::conversation>(around_, host_settings(), std::move(from), *this)),
       lane_(around_, desk, server, std::move(over), *this) {
+    host_->name_peer(server_->name + ": from the host");
     if (!how_.stateless) desk_->session_began(server_->name);
     // Modern hosts of a server whose era is not known wait until it is; everything else begins as if both spoke alike.
     if (how_.stateless && how_.ask_era) return;
@@ -64,8 +65,20 @@ void relay::close(cancel_cause cause, std::string_view why) {
     });
 }
 
+/// One of many hosts is not to hold up what all of them share.
+void relay::on_crowded(bool crowded) {
+    if (!how_.stateless) lane_.hold(crowded);
+}
+
+void relay::on_server_crowded(bool crowded) {
+    if (!how_.stateless) host_->hold(crowded);
+}
+
 void relay::on_ended(std::string_view why) {
     static_cast<void>(why);
+    if (host_->given_up()) {
+        around_->log(log_level::error, server_->name + ": the host does not read what it is sent: it is given up");
+    }
     lane_.close();
     if (!how_.stateless) desk_->session_ended(server_->name);
     if (how_.on_end) how_.on_end();

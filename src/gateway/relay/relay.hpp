@@ -55,10 +55,12 @@ private:
     void on_request(detail::incoming_request request, const envelope& message) override;
     void on_notification(const envelope& message) override;
     void on_established() override {}
+    void on_crowded(bool crowded) override;
     void on_ended(std::string_view why) override;
     void on_server_request(upstream& from, detail::incoming_request request, const envelope& message) override;
     void on_server_notification(upstream& from, const envelope& message) override;
     void on_server_ready(upstream& which, bool shared) override;
+    void on_server_crowded(bool crowded) override;
 
     [[nodiscard]] peer_settings host_settings() const;
     [[nodiscard]] dialect_surroundings surroundings();

@@ -182,6 +182,10 @@ void relayed_call::on_progress(const envelope& message) {
         message.method, spliced(message.raw_params, message.raw_progress_token, raw_token_))));
 }
 
+void relayed_call::seems_alive() noexcept {
+    if (!over_for_host_ && in_.request) in_.request.progress(now());
+}
+
 void relayed_call::over_for_host() {
     over_for_host_ = true;
     ended_at_ = std::chrono::system_clock::now();

@@ -97,6 +97,8 @@ public:
     /// Where what belongs to it goes.
     [[nodiscard]] const detail::answer_path& to_host() const noexcept { return in_.to; }
     void tell_host(std::string_view line);
+    /// What the server said of it may not have been read yet: its time without a sign of life begins anew.
+    void seems_alive() noexcept;
     /// To the server.
     [[nodiscard]] time_point sent() const noexcept { return sent_; }
     [[nodiscard]] relayed_call_view view() const;

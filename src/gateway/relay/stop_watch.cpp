@@ -36,8 +36,18 @@ void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
     look_later(first_look);
 }
 
+void stop_watch::hold(bool held) {
+    held_ = held;
+    if (held_) return;
+    released_ = now();
+    for (auto& [id, each] : waiting_) {
+        each.judgement = stop_judgement(released_, each.call->policy().grace, each.call->cadence());
+    }
+    if (looking_) look_later(first_look);
+}
+
 void stop_watch::look_later(duration in) {
-    timer_.set(now() + in, [this] { look(); });
+    if (!held_) timer_.set(now() + in, [this] { look(); });
 }
 
 sighting stop_watch::see(const detail::process_activity& activity, time_point at) {
@@ -64,6 +74,7 @@ sighting stop_watch::see(const watched& of, sighting common, const detail::proce
 }
 
 void stop_watch::look() {
+    if (held_) return;
     const time_point at = now();
     detail::process_activity activity;
     if (around_.guardian != 0) activity = detail::activity_below(around_.guardian);
@@ -138,7 +149,8 @@ void stop_watch::heard(const envelope& message) {
     }
     const auto silent = silent_.find(id->number());
     if (silent == silent_.end()) return;
-    if (progress && now() - silent->second->asked() < stop_judgement::still_on_its_way) {
+    const time_point heeded = std::max(silent->second->asked(), released_);
+    if (progress && now() - heeded < stop_judgement::still_on_its_way) {
         return silent->second->late_message();
     }
     const auto call = std::move(silent->second);

@@ -32,6 +32,9 @@ public:
     /// The processes that are there now are the server's own, and no call's.
     void note_present();
     void watch(const std::shared_ptr<relayed_call>& call);
+    /// While it is held what the server says is not read: nothing is judged. Afterwards the grace time begins anew, for
+    /// what comes then was perhaps said before the cancel was read.
+    void hold(bool held);
     /// An answer, or progress, to what nobody waits for.
     void heard(const envelope& message);
     /// The process, or the session, is gone.
@@ -67,10 +70,12 @@ private:
     std::deque<std::int64_t> silent_first_;
     std::unordered_set<pid_t> own_;
     time_point looked_{};               // last
+    time_point released_{};             // from being held, last
     std::chrono::nanoseconds spent_{};  // processor time until then
     std::chrono::nanoseconds queued_{};
     std::size_t at_work_ = 0;  // of those that wait, seen so before this look
     bool looking_ = false;
+    bool held_ = false;
     bool unseen_ = false;  // one was not seen to stop, nor was the process idle since
     int restful_ = 0;      // looks in a row at which it was
 };

@@ -70,6 +70,7 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
       own_handshake_(own.has_value()),
       instead_(std::move(instead)),
       patience_(around_->loop),
+      excuses_(around_->loop),
       settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
     settings_.role = peer_role::client;
 }
@@ -122,6 +123,7 @@ void upstream::start(events& told, const handshake_memory& memory) {
                                          if (events_ != nullptr) events_->on_ignored(*this, call);
                                      }});
     talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
+    talk_->name_peer(server_->name + ": from the server");
     if (tree_) {
         reports_ = std::make_unique<detail::event_loop::watch>(around_->loop, tree_->report_fd());
         desk_->process_began();
@@ -150,13 +152,50 @@ void upstream::process_reported() {
         listen_to_process();
         if (!exited_) return;
     }
-    if (state_ != state::gone) {
-        return patience_.set(now() + rest_is_read_within,
-                             [this] { talk_->close(cancel_cause::disconnect, "the server is gone"); });
-    }
+    if (state_ != state::gone) return read_the_rest();
     if (awaits_report_) return conclude();
     if (!tree_) return reaped();
     tree_->kill();  // the command is gone; what it has left behind is not to go on without it
+}
+
+/// While the host does not take what is there already, it stays in the pipe.
+void upstream::read_the_rest() {
+    if (held_) return;
+    patience_.set(now() + rest_is_read_within,
+                  [this] { talk_->close(cancel_cause::disconnect, "the server is gone"); });
+}
+
+// A host that reads more slowly than the server writes.
+
+void upstream::on_crowded(bool crowded) {
+    crowded_ = crowded;
+    if (events_ != nullptr) events_->on_crowded(*this);
+}
+
+void upstream::hold(bool wanted) {
+    hold_wanted_ = wanted;
+    follow_hold();
+}
+
+/// What a server says while it starts is for us.
+void upstream::follow_hold() {
+    const bool now_held = hold_wanted_ && state_ == state::ready;
+    if (std::exchange(held_, now_held) == now_held || state_ == state::gone) return;
+    talk_->hold(held_);
+    watch_->hold(held_);
+    if (held_) return excuse_silence();
+    excuses_.clear();
+    if (exited_) read_the_rest();
+}
+
+/// A sign of life may wait in the pipe: until it is read the time without one does not pass.
+void upstream::excuse_silence() {
+    duration next = std::chrono::seconds(1);
+    for (relayed_call* const call : running_) {
+        call->seems_alive();
+        if (call->policy().timeout) next = std::min(next, *call->policy().timeout / 2);
+    }
+    excuses_.set(now() + std::max<duration>(next, std::chrono::milliseconds(1)), [this] { excuse_silence(); });
 }
 
 // What the last process was told, once more.
@@ -206,6 +245,7 @@ void upstream::become_ready() {
     if (state_ != state::starting) return;
     state_ = state::ready;
     watch_->note_present();
+    follow_hold();
     // Not here: whoever starts us is still at it.
     around_->loop.post([self = shared_from_this()] {
         if (self->state_ == state::ready && self->events_ != nullptr) self->events_->on_ready(*self);
@@ -258,6 +298,7 @@ void upstream::on_ended(std::string_view why) {
 
 void upstream::conclude() {
     const auto self = shared_from_this();
+    excuses_.clear();
     awaits_report_ = false;
     patience_.clear();
     if (why_gone_.empty()) why_gone_ = exited_ ? "the server " + words_for(*exited_) : why_ended_;
@@ -269,6 +310,7 @@ void upstream::conclude() {
 
 void upstream::began(relayed_call& call) {
     (call.method() == "subscriptions/listen" ? listening_ : running_).insert(&call);
+    if (held_) excuse_silence();
 }
 
 void upstream::fail_running(std::string_view why) {
@@ -294,14 +336,33 @@ void upstream::kill(std::string why) {
 void upstream::give_up(std::string why) {
     if (state_ == state::gone) return;
     why_gone_ = std::move(why);
-    if (tree_) tree_->kill();
-    talk_->close(cancel_cause::disconnect, why_gone_);
+    if (pid_ != 0) {
+        if (tree_) tree_->kill();
+        return talk_->close(cancel_cause::disconnect, why_gone_);
+    }
+    const auto self = shared_from_this();
+    state_ = state::gone;
+    conclude();
+    say_goodbye(cancel_cause::disconnect);
+}
+
+/// To a server behind a URL, while the loop goes on: it is everybody's. andon does not leave before that.
+void upstream::say_goodbye(cancel_cause cause) {
+    desk_->process_began();
+    // Later: the cancels of what was in flight may have been posted before this, and the server is to hear of them.
+    around_->loop.post([self = shared_from_this(), cause] {
+        self->talk_->leave([self, cause] {
+            self->talk_->close(cause, self->why_gone_);
+            self->desk_->process_ended();
+        });
+    });
 }
 
 void upstream::let_go(std::optional<time_point> killed_at) {
     events_ = nullptr;
     if (state_ == state::gone) return;
     state_ = state::gone;
+    excuses_.clear();
     // Later: the cancels of what the host had in flight were posted before this, and the server is to hear of them.
     around_->loop.post([self = shared_from_this()] {
         self->talk_->leave([self] {

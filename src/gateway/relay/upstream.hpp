@@ -49,6 +49,8 @@ public:
         virtual void on_ready(upstream& which) = 0;
         virtual void on_server_request(upstream& which, detail::incoming_request request, const envelope& message) = 0;
         virtual void on_server_notification(upstream& which, const envelope& message) = 0;
+        /// More waits for it than it should, or, after that, little.
+        virtual void on_crowded(upstream& which) { static_cast<void>(which); }
         /// The call goes on after its cancel and its grace time.
         virtual void on_ignored(upstream& which, relayed_call& call) = 0;
         /// Once. What it had in flight is told by itself.
@@ -97,6 +99,11 @@ public:
     std::shared_ptr<detail::outgoing_call> ask(std::string method, std::string raw_params,
                                                std::function<void(const envelope*)> then,
                                                const time_limits& limits = {.maximum = std::chrono::seconds(30)});
+    /// It does not read what it is sent as quickly as that comes.
+    [[nodiscard]] bool crowded() const noexcept { return crowded_; }
+    /// While it is held nothing is read of it, once it is ready: it has to wait with what it writes, and its silence is
+    /// held against nobody.
+    void hold(bool wanted);
     /// How it ended, for people; once gone.
     [[nodiscard]] const std::string& why_gone() const noexcept { return why_gone_; }
 
@@ -136,6 +143,7 @@ private:
     void on_notification(const envelope& message) override;
     void on_unclaimed(const envelope& message) override;
     void on_established() override;
+    void on_crowded(bool crowded) override;
     void on_ended(std::string_view why) override;
 
     [[nodiscard]] std::unique_ptr<transport> connect();
@@ -144,9 +152,13 @@ private:
     void repeat_handshake(const handshake_memory& memory);
     void answered_handshake(const envelope* answer, const handshake_memory& memory);
     void become_ready();
+    void follow_hold();
+    void excuse_silence();
+    void read_the_rest();
     void conclude();
     void fail_running(std::string_view why);
     void reaped();
+    void say_goodbye(cancel_cause cause);
 
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk* desk_;
@@ -158,6 +170,7 @@ private:
     pid_t pid_ = 0;
     std::unique_ptr<detail::event_loop::watch> reports_;
     detail::event_loop::timer patience_;
+    detail::event_loop::timer excuses_;
     std::shared_ptr<detail::conversation> talk_;
     peer_settings settings_;
     std::unique_ptr<stop_watch> watch_;
@@ -176,6 +189,9 @@ private:
     std::string raw_initialize_result_;
     bool makes_tasks_ = false;
     bool killed_ = false;
+    bool crowded_ = false;
+    bool hold_wanted_ = false;
+    bool held_ = false;
     std::shared_ptr<upstream> until_reaped_;  // ourselves
 };
 

@@ -141,7 +141,7 @@ void client_connection::write() {
 void client_connection::watch() {
     if (!watch_ || !stream_) return;
     if (write_failed_) return read_later();
-    if (!std::exchange(await_readable_, true)) {
+    if (!held() && !std::exchange(await_readable_, true)) {
         watch_->when(readiness::readable, [this] {
             await_readable_ = false;
             read();
@@ -161,7 +161,7 @@ void client_connection::read() {
     const auto self = shared_from_this();
     constexpr int at_once = 16;  // a server that never stops writing must not hold up the others
     for (int i = 0; i < at_once; ++i) {
-        if (!stream_) return;
+        if (!stream_ || held()) return;
         // Not one for all: who is told of an answer may let another client run out, which reads as well.
         std::array<char, std::size_t{64} << 10U> bytes;
         const auto got = stream_->read(bytes);
@@ -177,6 +177,12 @@ void client_connection::read() {
         }
     }
     read_later();
+}
+
+/// What is brief, or says that a cancel has arrived, waits for nobody.
+bool client_connection::held() const noexcept {
+    return pool_->held_ && exchange_ &&
+           (exchange_->request_.in == exchange::lane::call || exchange_->request_.in == exchange::lane::apart);
 }
 
 void client_connection::read_later() {

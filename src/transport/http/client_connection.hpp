@@ -31,6 +31,8 @@ public:
     [[nodiscard]] bool fresh();
     /// Until the next exchange, or until it is closed.
     void rest(duration at_most);
+    /// After it could not be for a while.
+    void read_later();
 
     // What the loop does, for whoever cannot wait for it any more.
 
@@ -43,7 +45,7 @@ private:
     void connected();
     void write();
     void read();
-    void read_later();
+    [[nodiscard]] bool held() const noexcept;
     void take(std::string_view bytes);
     void ended(std::string_view why, bool clean, bool unread);
     void complete();

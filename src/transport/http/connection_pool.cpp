@@ -94,6 +94,13 @@ void connection_pool::remove(client_connection& which) {
     connections_.erase(&which);
 }
 
+void connection_pool::hold(bool wanted) {
+    if (std::exchange(held_, wanted) == wanted || held_) return;
+    for (const auto& [key, each] : connections_) {
+        if (!each->idle()) each->read_later();
+    }
+}
+
 void connection_pool::run_out(time_point until) {
     std::vector<pollfd> sockets;
     std::vector<std::shared_ptr<client_connection>> busy;

@@ -40,6 +40,8 @@ public:
     ~connection_pool();
 
     [[nodiscard]] std::shared_ptr<exchange> start(exchange::request what, exchange::listener& told);
+    /// While it is held nothing is read of what calls and streams are answered with: the server has to wait.
+    void hold(bool wanted);
     /// Works on what is under way without the loop, until it is all over or it is time.
     void run_out(time_point until);
     /// Abandons everything.
@@ -75,6 +77,7 @@ private:
     std::unordered_map<client_connection*, std::shared_ptr<client_connection>> connections_;
     std::vector<client_connection*> resting_;  // in the order of their use
     bool closed_ = false;
+    bool held_ = false;
 };
 
 }  // namespace andon::detail

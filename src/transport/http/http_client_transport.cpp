@@ -129,17 +129,32 @@ bool http_client_transport::send(std::string_view line, const cancel_token* owne
     if (owner != nullptr && before > 0 && before + line.size() > limits_.waiting_soft) return false;
     largest_ = std::max(largest_, line.size());
     queue_.push_back({std::string(line), {waiting_bytes_, line.size()}});
-    if (queue_.size() > 1) return true;  // somebody is on the way
-    loop_->post([alive = alive_] {
-        if (*alive != nullptr) (*alive)->flush();
+    const bool crowded = *waiting_bytes_ > limits_.waiting_high && !crowded_.exchange(true);
+    if (queue_.size() > 1 && !crowded) return true;  // somebody is on the way
+    loop_->post([alive = alive_, crowded] {
+        http_client_transport* const self = *alive;
+        if (self == nullptr) return;
+        if (crowded && self->crowded_ && !self->closed_) self->events_->on_crowded(true);
+        self->flush();
+        self->note_taken();
     });
     return true;
+}
+
+void http_client_transport::note_taken() {
+    if (!crowded_ || closed_ || *waiting_bytes_ > limits_.waiting_high / 4) return;
+    crowded_ = false;
+    events_->on_crowded(false);
+}
+
+void http_client_transport::hold(bool wanted) {
+    if (pool_ && !closed_) pool_->hold(wanted);
 }
 
 void http_client_transport::give_up_on_server() {
     if (closed_) return;
     given_up_ = true;
-    events_->on_closed("the server does not take what it is sent");
+    events_->on_given_up("the server does not take what it is sent");
 }
 
 std::vector<outgoing_message> http_client_transport::take_queue() {
@@ -208,7 +223,7 @@ void http_client_transport::cancel_request(std::int64_t id, std::string_view lin
             handle(std::move(each));
         }
     }
-    if (unsent || std::erase_if(held_, is_it) != 0) return;
+    if (unsent || std::erase_if(held_, is_it) != 0) return note_taken();
     const auto found = by_id_.find(id);
     if (found == by_id_.end()) return;
     const auto which = found->second->shared_from_this();
@@ -236,6 +251,7 @@ void http_client_transport::lost(const outgoing_message& message, std::string_vi
 
 void http_client_transport::concluded(posted_message& which) {
     which.taken();
+    note_taken();
     if (which.message().is_request() && !which.message().id->is_string()) {
         const auto found = by_id_.find(which.message().id->view().number());
         if (found != by_id_.end() && found->second == &which) by_id_.erase(found);
@@ -322,8 +338,9 @@ void http_client_transport::renewed(const envelope* answer) {
     if (answer == nullptr || answer->kind != message_kind::result)
         return renewal_failed("the server refused initialize");
     if (session_.version != agreed_version_) {
-        events_->on_closed("the server speaks another revision than before");
-        return;
+        return leave([alive = alive_] {
+            if (*alive != nullptr) (*alive)->events_->on_closed("the server speaks another revision than before");
+        });
     }
     begin(outgoing_message::from(notification_message("notifications/initialized", {}), reader_));
 }
@@ -403,6 +420,7 @@ void http_client_transport::abandon_all() {
 }
 
 void http_client_transport::end_calls() {
+    pool_->hold(false);
     auto unsent = take_queue();
     listening_.reset();
     gate_timer_->clear();

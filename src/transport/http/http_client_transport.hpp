@@ -46,6 +46,7 @@ public:
     void open(event_loop& loop, events& to) override;
     bool send(std::string_view line, const cancel_token* owner) override;
     void cancel_request(std::int64_t id, std::string_view line) override;
+    void hold(bool wanted) override;
     void leave(const std::function<void()>& done) override;
     void close() override;
 
@@ -66,6 +67,8 @@ public:
     void lost(const outgoing_message& message, std::string_view why);
     /// The server's answer to initialize, and the session that it came with.
     void agreed(const envelope& answer, std::string session_id);
+    /// The server has taken something, or never will.
+    void note_taken();
     /// The server has what it needs of it, or never will.
     void concluded(posted_message& which);
     void forget(posted_message& which);
@@ -119,6 +122,7 @@ private:
     std::size_t largest_ = 0;         // under the mutex: line of those that came since nothing was waiting
     bool overflowed_ = false;         // under the mutex
     waiting_part::total waiting_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
+    std::atomic<bool> crowded_ = false;
     std::atomic<bool> closed_ = false;
     bool given_up_ = false;  // the server does not read
 

@@ -200,7 +200,7 @@ void http_connection::put(std::string_view bytes) {
 void http_connection::respond(int status, std::string_view content_type, std::string_view body,
                               std::string_view extra) {
     if (closed_ || !busy_) return;
-    answering_.reset();
+    forget_answering();
     std::string answer = "HTTP/1.1 " + std::to_string(status) + ' ';
     answer.reserve(answer.size() + body.size() + extra.size() + 160);
     answer += reason_phrase(status);
@@ -246,12 +246,27 @@ bool http_connection::event(std::string_view framed, const cancel_token* of) {
     // What is only put behind the rest is no sign that the client reads.
     if (!blocked_) active_ = now();
     flush();
+    look_for_crowd();
     return true;
+}
+
+void http_connection::forget_answering() {
+    const auto who = std::exchange(answering_, nullptr);
+    if (std::exchange(crowded_, false) && who) who->on_crowded(false);
+}
+
+/// Below the bound above which progress is lost: who can stop for us need lose none.
+void http_connection::look_for_crowd() {
+    const std::size_t high = limits_->waiting.soft / 2;
+    const bool crowded = blocked_ && outbox_.waiting() > (crowded_ ? high / 4 : high);
+    if (closed_ || !answering_ || std::exchange(crowded_, crowded) == crowded) return;
+    const auto who = answering_;
+    who->on_crowded(crowded);
 }
 
 void http_connection::end_events() {
     if (closed_ || !busy_) return;
-    answering_.reset();
+    forget_answering();
     if (chunks_) put("0\r\n\r\n");
     complete();
 }
@@ -317,6 +332,7 @@ void http_connection::write_later() {
         if (done.what == byte_stream::status::failed) return close(stream_.error());
         if (done.what == byte_stream::status::would_block && stream_.wants_write()) return write_later();
         flush();
+        look_for_crowd();
         if (!closed_) go_on_later();
     });
 }

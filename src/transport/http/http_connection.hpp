@@ -44,6 +44,8 @@ public:
         answering& operator=(const answering&) = delete;
         /// Nothing was sent for a while: a proxy may take the connection for dead, and so may we.
         virtual void on_quiet() = 0;
+        /// The client reads more slowly than it is sent events, or does not any more.
+        virtual void on_crowded(bool crowded) { static_cast<void>(crowded); }
         /// The client is gone before the answer was complete. Once, and the connection is not to be used any more.
         virtual void on_disconnected() = 0;
 
@@ -76,7 +78,10 @@ public:
 
     // For whoever answers.
 
-    void answered_by(std::shared_ptr<answering> who) { answering_ = std::move(who); }
+    void answered_by(std::shared_ptr<answering> who) {
+        answering_ = std::move(who);
+        crowded_ = false;
+    }
     /// A whole answer. `extra`: lines of headers, each with its end.
     void respond(int status, std::string_view content_type, std::string_view body, std::string_view extra = {});
     /// The beginning of an answer in events.
@@ -108,6 +113,8 @@ private:
     void go_on_later();
     void flush();
     void write_later();
+    void look_for_crowd();
+    void forget_answering();
     void drain();
     void arm();
     void on_time();
@@ -136,6 +143,7 @@ private:
     bool chunks_ = true;      // the client of the present request understands them
     bool head_only_ = false;  // it was a HEAD: the answer has no body, whatever its length says
     bool blocked_ = false;    // the client has to read before more can be written
+    bool crowded_ = false;    // and whoever answers knows
     bool leaving_ = false;    // closed when everything was written
     bool draining_ = false;   // it was, and the client is still sending
     bool closed_ = false;

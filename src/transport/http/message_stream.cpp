@@ -205,21 +205,28 @@ void message_stream::deliver_answer(std::string_view line, int code) {
     finish();
 }
 
+/// To all requests; empty where there are none.
+std::string message_stream::cancelled_answer() const {
+    std::string all;
+    for (const std::string& each : settings_.raw_ids) {
+        if (!all.empty()) all += ',';
+        all += error_message(each, error_code::request_cancelled, "Request cancelled");
+    }
+    return settings_.batch && !all.empty() ? '[' + all + ']' : all;
+}
+
 void message_stream::deliver_nothing() {
     if (phase_ == phase::over) return;
-    if (phase_ == phase::undecided && !settings_.wants_json && !settings_.modern && !settings_.raw_id.empty()) {
+    if (phase_ == phase::undecided && !settings_.wants_json && !settings_.modern && !settings_.raw_ids.empty()) {
         static_cast<void>(become_events());
     }
     const bool in_events = phase_ == phase::events;
-    const std::string cancelled =
-        settings_.raw_id.empty() || settings_.modern
-            ? std::string()
-            : error_message(settings_.raw_id, error_code::request_cancelled, "Request cancelled");
+    const std::string cancelled = settings_.modern ? std::string() : cancelled_answer();
     if (in_events && !settings_.event_prefix.empty() && !cancelled.empty()) deliver(cancelled, nullptr);
     if (listener_ != nullptr) {
         if (in_events) {
             listener_->end_events();
-        } else if (settings_.raw_id.empty()) {
+        } else if (settings_.raw_ids.empty()) {
             listener_->respond(202, {}, {}, settings_.headers);
         } else if (settings_.modern) {
             std::exchange(listener_, nullptr)->close("the request was cancelled");
@@ -233,6 +240,7 @@ void message_stream::deliver_nothing() {
 void message_stream::finish() {
     phase_ = phase::over;
     listener_ = nullptr;
+    on_crowded(false);
     abandoned_.reset();
     requests_.clear();
     if (const auto work = std::exchange(when_over_, {})) work();
@@ -277,6 +285,11 @@ void message_stream::replay(http_connection& listener, std::uint64_t last_seen) 
 
 void message_stream::disconnect_listener() {
     if (listener_ != nullptr) std::exchange(listener_, nullptr)->end_events();
+    on_crowded(false);
+}
+
+void message_stream::on_crowded(bool crowded) {
+    if (std::exchange(crowded_, crowded) != crowded && when_crowded_) when_crowded_(crowded);
 }
 
 void message_stream::on_quiet() {
@@ -285,6 +298,7 @@ void message_stream::on_quiet() {
 
 void message_stream::on_disconnected() {
     listener_ = nullptr;
+    on_crowded(false);
     if (settings_.modern) {
         {
             const std::lock_guard lock(mutex_);

@@ -38,14 +38,15 @@ private:
 
 /// What a stream of messages is allowed, and how it ends.
 struct message_stream_settings {
-    std::string raw_id{};        // of the request that it answers; empty: it answers none, or several
-    std::string event_prefix{};  // of event ids; empty: the stream cannot be resumed, and nothing is kept
-    std::string headers{};       // more of them, for the answer
-    bool of_session = false;     // it is a session's own: it goes on from one GET to the next
-    bool modern = false;         // the client's leaving is its cancel, and after a cancel there is not one more byte
-    bool wants_events = true;    // the client takes an answer in events
-    bool wants_json = true;      // and a plain one
-    bool primed = false;         // the first event is an id alone, so that the client can come back (2025-11-25)
+    std::vector<std::string> raw_ids{};  // of the requests that it answers
+    bool batch = false;                  // they came in one, and so do the answers
+    std::string event_prefix{};          // of event ids; empty: the stream cannot be resumed, and nothing is kept
+    std::string headers{};               // more of them, for the answer
+    bool of_session = false;             // it is a session's own: it goes on from one GET to the next
+    bool modern = false;       // the client's leaving is its cancel, and after a cancel there is not one more byte
+    bool wants_events = true;  // the client takes an answer in events
+    bool wants_json = true;    // and a plain one
+    bool primed = false;       // the first event is an id alone, so that the client can come back (2025-11-25)
     std::chrono::milliseconds retry{1'000};             // when a client that was cut off should come back
     std::size_t keep_bytes = std::size_t{256} << 10U;   // for one that was, beside the last event
     std::shared_ptr<kept_budget> kept_by_all{};         // null: nobody counts
@@ -96,6 +97,8 @@ public:
     void cancel_when_abandoned(duration after) { abandoned_after_ = after; }
     /// Once, when the last message was given away.
     void when_over(std::function<void()> work) { when_over_ = std::move(work); }
+    /// Told on the loop when whoever listens reads more slowly than is sent here, and when that is over.
+    void when_crowded(std::function<void(bool)> told) { when_crowded_ = std::move(told); }
     /// A scope of ids that lives as long as the stream.
     void keep(session scope) { scope_.emplace(std::move(scope)); }
     [[nodiscard]] const session* scope() const noexcept { return scope_ ? &*scope_ : nullptr; }
@@ -125,6 +128,7 @@ private:
     bool deliver(std::string_view line, const cancel_token* owner);
     void deliver_answer(std::string_view line, int code);
     void deliver_nothing();
+    [[nodiscard]] std::string cancelled_answer() const;
     bool become_events();
     void finish();
     void wait_for_return();
@@ -135,6 +139,7 @@ private:
     [[nodiscard]] std::string event_id(std::uint64_t number) const;
     [[nodiscard]] int status_of(int code) const noexcept;
     void on_quiet() override;
+    void on_crowded(bool crowded) override;
     void on_disconnected() override;
 
     event_loop* loop_;
@@ -147,6 +152,8 @@ private:
     std::size_t kept_bytes_ = 0;
     std::list<message_stream*>::iterator in_budget_;  // while anything is kept
     std::function<void()> when_over_;
+    std::function<void(bool)> when_crowded_;
+    bool crowded_ = false;
     std::optional<duration> abandoned_after_;
     std::vector<cancel_token> requests_;  // that are answered here, where the client's absence may cancel them
     std::unique_ptr<event_loop::timer> abandoned_;

@@ -1,5 +1,6 @@
 #include "transport/http/posted_message.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "andon/wire/message.hpp"
 #include "transport/clock.hpp"
 #include "transport/http/http_client_transport.hpp"
+#include "wire/unreadable.hpp"
 
 namespace andon::detail {
 namespace {
@@ -95,7 +97,9 @@ void posted_message::cancel_again() {
 
 /// A call may take its time. Of the rest the server confirms that it has it.
 void posted_message::on_sent() {
-    if (message_.is_request()) taken();
+    if (!message_.is_request()) return;
+    taken();
+    over_->note_taken();
 }
 
 // What the server says.
@@ -224,11 +228,20 @@ void posted_message::receive(std::string text) {
     const padded_line line(std::move(text));
     if (!envelope_reader::looks_like_batch(line.text())) return receive_one(line.text());
     const auto all = over_->reader().split_batch(line.text());
-    if (!all) return over_->remark(log_level::warning, "not a message: a batch that cannot be read");
-    for (const std::string_view each : *all) {
+    batch_pieces pieces;
+    if (all) {
+        pieces.elements = *all;
+    } else {
+        over_->remark(log_level::warning, "not a message: a batch that cannot be read");
+        pieces = pieces_of_batch(line.text());
+    }
+    for (const std::string_view each : pieces.elements) {
         receive_one(each);
         if (!is_listening()) return;
     }
+    const bool ours = std::ranges::any_of(
+        pieces.lost, [&](std::int64_t id) { return message_.id && message_.id->view() == request_id_view(id); });
+    if (ours) lose("the answer could not be read: it is in a batch that is no JSON");
 }
 
 void posted_message::receive_one(std::string_view line) {

@@ -24,9 +24,9 @@ protected:
     void make(message_stream_settings settings) {
         stream = on.on([&] { return message_stream::make(on.loop(), std::move(settings)); });
     }
-    static message_stream_settings resumable() { return {.raw_id = "71", .event_prefix = "5-"}; }
-    static message_stream_settings not_resumable() { return {.raw_id = "71"}; }
-    static message_stream_settings modern() { return {.raw_id = "71", .modern = true}; }
+    static message_stream_settings resumable() { return {.raw_ids = {"71"}, .event_prefix = "5-"}; }
+    static message_stream_settings not_resumable() { return {.raw_ids = {"71"}}; }
+    static message_stream_settings modern() { return {.raw_ids = {"71"}, .modern = true}; }
 
     /// Sends a request that the stream answers.
     std::unique_ptr<served_connection> attached() {
