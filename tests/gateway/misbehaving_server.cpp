@@ -3,7 +3,7 @@
 // `@what key words`.
 //
 //     misbehaving_server [--era legacy|modern|both] [--trap] [--stay] [--mute] [--exit-at-start CODE]
-//                     [--agrees-once FILE] [--works-once FILE]
+//                     [--agrees-once FILE] [--works-once FILE] [--computes]
 //
 // It reads while tools work, each on a thread of its own.
 #include <atomic>
@@ -38,6 +38,7 @@ std::mutex output;
 std::mutex records;
 json::array told;                          // what this process was told, in order
 std::map<std::string, bool> cancelled_by;  // ids, as JSON
+std::map<std::string, bool> released;      // keys of what is held
 
 void mark(const std::string& what, const std::string& key, const std::string& words = {}) {
     const std::string line = "@" + what + ' ' + key + ' ' + words + '\n';
@@ -127,6 +128,20 @@ void run(const std::string& tool, const work& of) {
             }
             std::this_thread::sleep_for(1ms);
         }
+    } else if (tool == "hold") {
+        const auto is_released = [&] {
+            const std::lock_guard lock(records);
+            return released.contains(key);
+        };
+        while (!is_released()) std::this_thread::sleep_for(1ms);
+    } else if (tool == "release") {
+        const std::lock_guard lock(records);
+        released[key] = true;
+    } else if (tool == "answer_and_burn") {
+        of.answer("done");
+        while (before_the_end()) {
+        }
+        return mark("burnt", key);
     } else if (tool == "crash") {
         if (of.arguments.contains("signal")) {
             ::kill(::getpid(), static_cast<int>(number_in(of.arguments, "signal", 9)));
@@ -232,6 +247,11 @@ int main(int argc, char** argv) {
         if (word == "--mute") how.mute = true;
         if (word == "--exit-at-start") return std::stoi(value());
         if (word == "--agrees-once") how.agrees_once = value();
+        if (word == "--computes") {  // for itself, without end
+            std::thread([] {
+                for (volatile int n = 0;;) n = 1 - n;
+            }).detach();
+        }
         if (word == "--works-once" && !std::filesystem::create_directory(value())) return 7;
     }
     for (std::string line; std::getline(std::cin, line);) on_line(how, line);

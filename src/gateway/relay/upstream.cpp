@@ -117,6 +117,7 @@ void upstream::start(events& told, const handshake_memory& memory) {
     watch_ = std::make_unique<stop_watch>(
         around_->loop,
         stop_watch::surroundings{.running = [this] { return running_.size() + (makes_tasks_ ? 1U : 0U); },
+                                 .changes = [this] { return changes_; },
                                  .guardian = pid_ == 0 ? 0 : detail::guardian_of(pid_),
                                  .ignored =
                                      [this](relayed_call& call) {
@@ -269,7 +270,19 @@ void upstream::conclude() {
 }
 
 void upstream::began(relayed_call& call) {
-    (call.method() == "subscriptions/listen" ? listening_ : running_).insert(&call);
+    if (call.method() == "subscriptions/listen") {
+        listening_.insert(&call);
+        return;
+    }
+    if (running_.empty()) watch_->pause_ends();
+    if (running_.insert(&call).second) ++changes_;
+}
+
+void upstream::ended(relayed_call& call) {
+    listening_.erase(&call);
+    if (running_.erase(&call) == 0) return;
+    ++changes_;
+    if (running_.empty()) watch_->pause_begins();
 }
 
 void upstream::fail_running(std::string_view why) {

@@ -104,10 +104,7 @@ public:
 
     // A subscription waits, and does no work: what its server does is done for others.
     void began(relayed_call& call);
-    void ended(relayed_call& call) {
-        running_.erase(&call);
-        listening_.erase(&call);
-    }
+    void ended(relayed_call& call);
     [[nodiscard]] bool is_running(relayed_call& call) const noexcept {
         return running_.contains(&call) || listening_.contains(&call);
     }
@@ -163,6 +160,7 @@ private:
     std::unique_ptr<stop_watch> watch_;
     state state_ = state::starting;
     std::unordered_set<relayed_call*> running_;
+    std::uint64_t changes_ = 0;  // of these
     std::unordered_set<relayed_call*> listening_;
     static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
     std::unordered_map<std::int64_t, progress_of_task> tasks_;
