@@ -8,6 +8,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "process/orphans.hpp"
 #include "transport/http/http_client_transport.hpp"
 
 namespace andon::gateway {
@@ -15,7 +16,11 @@ namespace {
 
 constexpr auto leaves_within = std::chrono::seconds(2);                 // once its input has ended
 constexpr auto report_follows_within = std::chrono::milliseconds(100);  // the end of its output
+constexpr auto orphans_end_within = std::chrono::milliseconds(5);       // of being killed, one generation
+constexpr int most_orphan_rounds = 400;                                 // for what cannot be killed
 constexpr auto rest_is_read_within = std::chrono::milliseconds(250);    // of its output, once it has exited
+
+constexpr std::string_view gone = "the server is gone";
 
 time_point now() noexcept { return std::chrono::steady_clock::now(); }
 
@@ -71,6 +76,7 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
       own_handshake_(own.has_value()),
       instead_(std::move(instead)),
       patience_(around_->loop),
+      orphans_(around_->loop),
       settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
     settings_.role = peer_role::client;
 }
@@ -145,6 +151,13 @@ void upstream::process_reported() {
     tree_->poll();
     exited_ = tree_->exited();
     if (tree_->finished()) {
+        if (tree_->guardian_lost()) {
+            if (why_gone_.empty()) why_gone_ = "the server was killed: its guardian process is gone";
+            if (detail::end_orphans() != 0 && ++orphan_rounds_ < most_orphan_rounds) {
+                reports_.reset();
+                return orphans_.set(now() + orphans_end_within, [this] { process_reported(); });
+            }
+        }
         processes_killed_ = tree_->killed();
         reports_.reset();
         tree_.reset();
@@ -153,8 +166,7 @@ void upstream::process_reported() {
         if (!exited_) return;
     }
     if (state_ != state::gone) {
-        return patience_.set(now() + rest_is_read_within,
-                             [this] { talk_->close(cancel_cause::disconnect, "the server is gone"); });
+        return patience_.set(now() + rest_is_read_within, [this] { talk_->close(cancel_cause::disconnect, gone); });
     }
     if (awaits_report_) return conclude();
     if (!tree_) return reaped();
@@ -251,7 +263,7 @@ void upstream::on_ended(std::string_view why) {
     // Whoever is told lets go of us, and so of what is being said, and of the conversation that is saying it.
     around_->loop.post([self = shared_from_this()] {});
     state_ = state::gone;
-    why_ended_ = "the server is gone: " + visible_text(why, 256);
+    why_ended_ = why == gone ? std::string(gone) : std::string(gone) + ": " + visible_text(why, 256);
     if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit
     awaits_report_ = true;
     if (!why_gone_.empty() || !tree_ || exited_) return conclude();

@@ -155,6 +155,8 @@ private:
     pid_t pid_ = 0;
     std::unique_ptr<detail::event_loop::watch> reports_;
     detail::event_loop::timer patience_;
+    detail::event_loop::timer orphans_;
+    int orphan_rounds_ = 0;
     std::shared_ptr<detail::conversation> talk_;
     peer_settings settings_;
     std::unique_ptr<stop_watch> watch_;
