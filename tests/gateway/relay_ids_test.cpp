@@ -101,6 +101,15 @@ TEST_P(relay_ids, MSG_3_every_id_comes_back_in_its_own_bytes) {
     EXPECT_EQ(upstream.size(), all.size()) << "each is another request to the server";
 }
 
+TEST_P(relay_ids, a_progress_token_of_null_asks_for_none_and_is_passed_on) {
+    host->call("1", "tick", with_key("ticks"), R"("progressToken":null)");
+    const auto found = recorded.await("ticks");
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_TRUE(found.front().message().at("params").at("_meta").at("progressToken").is_null());
+    host->fence();
+    EXPECT_THAT(host->unheard("1"), IsEmpty());
+}
+
 TEST_P(relay_ids, MSG_3_RCV_10_another_spelling_is_the_same_id) {
     if (by_closing()) GTEST_SKIP() << "each request has a scope of its own";
     host->call("12", "hold", with_key("first"));
