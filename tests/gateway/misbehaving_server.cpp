@@ -38,7 +38,8 @@ std::mutex output;
 std::mutex records;
 json::array told;                          // what this process was told, in order
 std::map<std::string, bool> cancelled_by;  // ids, as JSON
-std::map<std::string, bool> released;      // keys of what is held
+std::map<std::string, bool> finished_tasks;
+std::map<std::string, bool> released;  // keys of what is held
 
 void mark(const std::string& what, const std::string& key, const std::string& words = {}) {
     const std::string line = "@" + what + ' ' + key + ' ' + words + '\n';
@@ -97,6 +98,34 @@ pid_t child(bool own_session) {
     if (own_session) ::setsid();
     ::signal(SIGTERM, SIG_IGN);
     for (;;) ::pause();
+}
+
+/// A task that is at work for that time, and gives signs of life in that way: "progress", "status" or none.
+void run_task(const std::string& task, const work& of) {
+    const json::object state{{"taskId", task},
+                             {"status", "working"},
+                             {"createdAt", "2026-01-01T00:00:00Z"},
+                             {"lastUpdatedAt", "2026-01-01T00:00:00Z"},
+                             {"ttl", nullptr}};
+    send({{"id", of.id}, {"result", {{"task", state}}}});
+    const auto until = std::chrono::steady_clock::now() + of.span("ms", 1'000);
+    const std::string way = text_in(of.arguments, "way");
+    for (int i = 1; std::chrono::steady_clock::now() < until; ++i) {
+        if (way == "progress") of.tick(i);
+        if (way == "status") send({{"method", "notifications/tasks/status"}, {"params", state}});
+        std::this_thread::sleep_for(50ms);
+    }
+    const std::lock_guard lock(records);
+    finished_tasks[task] = true;
+}
+
+void await_task(const json::value& id, const std::string& task) {
+    const auto is_finished = [&] {
+        const std::lock_guard lock(records);
+        return finished_tasks.contains(task);
+    };
+    while (!is_finished()) std::this_thread::sleep_for(1ms);
+    send({{"id", id}, {"result", {{"content", {{{"type", "text"}, {"text", "the task's"}}}}}}});
 }
 
 void run(const std::string& tool, const work& of) {
@@ -203,7 +232,15 @@ void on_request(const options& how, const json::value& id, const std::string& me
         const json::object meta = object_in(params, "_meta");
         const json::value* const token = meta.if_contains("progressToken");
         work of{id, object_in(params, "arguments"), token == nullptr ? json::value() : *token};
+        if (params.contains("task")) {
+            std::thread([task = text_in(of.arguments, "key"), of = std::move(of)] { run_task(task, of); }).detach();
+            return;
+        }
         std::thread([tool = text_in(params, "name"), of = std::move(of)] { run(tool, of); }).detach();
+        return;
+    }
+    if (method == "tasks/result") {
+        std::thread([id, task = text_in(params, "taskId")] { await_task(id, task); }).detach();
         return;
     }
     if (method == "tools/list") {

@@ -232,7 +232,15 @@ void upstream::on_request(detail::incoming_request request, const envelope& mess
     if (events_ != nullptr) events_->on_server_request(*this, std::move(request), message);
 }
 
+void upstream::heard_of_task(const std::string& id) {
+    const auto [first, last] = awaiting_task_.equal_range(id);
+    for (auto each = first; each != last; ++each) each->second->task_goes_on();
+}
+
 void upstream::on_notification(const envelope& message) {
+    if (!awaiting_task_.empty() && message.method == "notifications/tasks/status") {
+        heard_of_task(task_named_in(message.raw_params));
+    }
     if (events_ != nullptr) events_->on_server_notification(*this, message);
 }
 
@@ -250,6 +258,7 @@ void upstream::on_unclaimed(const envelope& message) {
     std::string storage;
     const auto token = id_from_json(message.raw_progress_token, storage);
     const auto found = token && !token->is_string() ? tasks_.find(token->number()) : tasks_.end();
+    if (found != tasks_.end()) heard_of_task(found->second.task);
     const auto host = found != tasks_.end() ? found->second.host.lock() : nullptr;
     if (!host) return;
     host->send(on_one_line(whole_notification_message(
@@ -287,13 +296,17 @@ void upstream::began(relayed_call& call) {
         return;
     }
     if (running_.empty()) watch_->pause_ends();
-    if (running_.insert(&call).second) ++changes_;
+    if (!running_.insert(&call).second) return;
+    ++changes_;
+    if (!call.awaited_task().empty()) awaiting_task_.emplace(call.awaited_task(), &call);
 }
 
 void upstream::ended(relayed_call& call) {
     listening_.erase(&call);
     if (running_.erase(&call) == 0) return;
     ++changes_;
+    if (!call.awaited_task().empty())
+        std::erase_if(awaiting_task_, [&](const auto& each) { return each.second == &call; });
     if (running_.empty()) watch_->pause_begins();
 }
 

@@ -113,6 +113,7 @@ public:
     struct progress_of_task {
         std::weak_ptr<detail::conversation> host;
         std::string raw_token;
+        std::string task;
     };
     void expect_progress(std::int64_t token, progress_of_task of);
     /// From now on what its process does may be done for a task, and says nothing of a call that was asked to stop.
@@ -142,6 +143,8 @@ private:
     void answered_handshake(const envelope* answer, const handshake_memory& memory);
     void become_ready();
     void conclude();
+    /// Whoever waits for its end has a sign of life.
+    void heard_of_task(const std::string& id);
     void fail_running(std::string_view why);
     void reaped();
 
@@ -167,6 +170,7 @@ private:
     static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
     std::unordered_map<std::int64_t, progress_of_task> tasks_;
     std::deque<std::int64_t> oldest_task_;
+    std::unordered_multimap<std::string, relayed_call*> awaiting_task_;  // of those that run
     std::string why_gone_;
     std::string why_ended_;  // its output
     std::optional<exit_status> exited_;
