@@ -106,6 +106,9 @@ std::string relay_metrics::text() const {
         "andon_requests_in_flight", "gauge", "Requests that wait for their answer.",
         [](figures of) -> auto& { return of.in_flight_; });
     family(
+        "andon_requests_stopping", "gauge", "Requests that were asked to stop and are not known to have.",
+        [](figures of) -> auto& { return of.stopping_; });
+    family(
         "andon_sessions", "gauge", "Sessions of hosts.", [](figures of) -> auto& { return of.sessions_; });
     append_head(text, "andon_cancels_total", "counter", "Requests that were asked to stop, by cause.");
     for (const auto& [server, of] : servers_) {

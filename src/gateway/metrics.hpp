@@ -37,12 +37,25 @@ private:
 class server_metrics {
 public:
     void request_began() noexcept { add(requests_), add(in_flight_); }
-    /// Of one that began.
+    /// Of one that began, and was not cancelled.
     void request_ended(call_end end) noexcept {
         add(ends_.at(static_cast<std::size_t>(end)));
-        in_flight_.fetch_sub(1, std::memory_order_relaxed);
+        subtract(in_flight_);
     }
-    void cancelled(cancel_cause cause) noexcept { add(cancels_.at(static_cast<std::size_t>(cause))); }
+    /// The host does not wait for it any more; its work may go on.
+    void cancelled(cancel_cause cause) noexcept {
+        add(cancels_.at(static_cast<std::size_t>(cause)));
+        subtract(in_flight_);
+        add(stopping_);
+    }
+    /// In place of request_ended(), for one that was cancelled.
+    void cancelled_ended(call_end end) noexcept {
+        add(ends_.at(static_cast<std::size_t>(end)));
+        subtract(stopping_);
+    }
+    /// One that was counted as ended goes on; and has ended again.
+    void cancelled_resumed() noexcept { add(stopping_); }
+    void cancelled_ended_again() noexcept { subtract(stopping_); }
     void ignored() noexcept { add(ignored_); }
     /// From the cancel to the first sign that it was seen: the work was quiet, or an end was heard of.
     void noticed(duration after) noexcept { time_to_notice_.add(after); }
@@ -51,7 +64,7 @@ public:
     void restarted() noexcept { add(restarts_); }
     void killed(std::uint64_t processes = 1) noexcept { add(killed_, processes); }
     void session_began() noexcept { add(sessions_); }
-    void session_ended() noexcept { sessions_.fetch_sub(1, std::memory_order_relaxed); }
+    void session_ended() noexcept { subtract(sessions_); }
 
 private:
     friend class relay_metrics;
@@ -59,6 +72,7 @@ private:
     using gauge = std::atomic<std::int64_t>;
     static void add(counter& to, std::uint64_t what = 1) noexcept { to.fetch_add(what, std::memory_order_relaxed); }
     static void add(gauge& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
+    static void subtract(gauge& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
     static constexpr std::size_t ends = static_cast<std::size_t>(call_end::refused) + 1;
 
@@ -70,6 +84,7 @@ private:
     counter restarts_{0};
     counter killed_{0};
     gauge in_flight_{0};
+    gauge stopping_{0};
     gauge sessions_{0};
     duration_counts time_to_notice_{};
     duration_counts time_to_stop_{};

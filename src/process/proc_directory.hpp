@@ -1,4 +1,4 @@
-// Reads /proc with bare system calls. For the files that run after the fork, and for no other: see guardian.cpp.
+// Reads /proc with bare system calls, as the files need it that run after the fork: see guardian.cpp.
 #pragma once
 
 #include <cstddef>

@@ -279,6 +279,7 @@ void process_tree::poll() noexcept { state_->poll(); }
 std::optional<exit_status> process_tree::exited() const noexcept { return state_->exited; }
 bool process_tree::finished() const noexcept { return state_->finished; }
 std::uint32_t process_tree::killed() const noexcept { return state_->killed; }
+bool process_tree::guardian_lost() const noexcept { return state_->finished && !state_->told_of_the_end; }
 std::uint32_t process_tree::survivors() const noexcept { return state_->survivors; }
 
 bool process_tree::wait(std::optional<duration> limit) {

@@ -173,6 +173,19 @@ void http_endpoint::count_out(const counted& one) {
 
 // POST.
 
+namespace {
+
+/// By the header, or by what `_meta` names: unless that is the revision of a session, which says it as well. Then it
+/// means nothing there, as any other key that the revision does not have.
+bool is_modern(const envelope& message, std::optional<revision> by_header, bool in_session) {
+    if (by_header && era_of(*by_header) == era::modern) return true;
+    if (message.raw_version.empty()) return false;
+    const auto named = revision_from(string_from_json(message.raw_version).value_or(""));
+    return !named || era_of(*named) == era::modern || !in_session;
+}
+
+}  // namespace
+
 void http_endpoint::post(passing& one) {
     if (!is_json(one.request)) {
         return refuse(one, 415, error_code::invalid_request, "Content-Type must be application/json");
@@ -188,8 +201,9 @@ void http_endpoint::post(passing& one) {
         return refuse(one, 400, fault.code, fault.message, fault.raw_id);
     }
     const auto version = version_header(one.request);
-    const bool modern = !message->raw_version.empty() || (version && era_of(*version) == era::modern);
-    if (modern) return post_modern(one, *message);
+    const bool in_session =
+        options_->sessions ? one.request.header(header::session_id).has_value() : version.has_value();
+    if (is_modern(*message, version, in_session)) return post_modern(one, *message);
     post_legacy(one, *message);
 }
 

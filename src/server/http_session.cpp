@@ -7,6 +7,7 @@
 #include "wire/unguessable.hpp"
 
 namespace andon::detail {
+
 /// The server's way out where it was not asked: the stream of a GET.
 class http_session::outlet_transport final : public transport {
 public:

@@ -245,9 +245,33 @@ void event_loop::watch::when(readiness what, job work) {
         });
 }
 
-void event_loop::on_termination(job work) {
+namespace {
+
+sigset_t termination_signals() noexcept {
+    sigset_t all;
+    sigemptyset(&all);
+    for (const int each : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&all, each);
+    return all;
+}
+
+bool is_ignored(int signal) noexcept {
+    struct sigaction now {};
+    return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+void event_loop::hold_termination() noexcept {
+    const sigset_t held = termination_signals();
+    ::pthread_sigmask(SIG_BLOCK, &held, nullptr);
+}
+
+void event_loop::on_termination(job work, hangup what) {
     engine_->signals.add(SIGINT);
     engine_->signals.add(SIGTERM);
+    if (what == hangup::ends_too && !is_ignored(SIGHUP)) engine_->signals.add(SIGHUP);
+    const sigset_t held = termination_signals();
+    ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);
     engine_->signals.async_wait([this, work = std::move(work)](const boost::system::error_code& failed, int) mutable {
         if (failed) return;
         engine_->signals.clear();

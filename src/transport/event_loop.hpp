@@ -70,8 +70,12 @@ public:
         std::shared_ptr<state> state_;
     };
 
-    /// Calls `work` on the first of SIGINT and SIGTERM; the second ends the process as usual.
-    void on_termination(job work);
+    enum class hangup : std::uint8_t { as_usual, ends_too };
+    /// Calls `work` on the first of SIGINT and SIGTERM, also one that came while they were held; the second ends the
+    /// process as usual. SIGHUP can be one of them, unless it is ignored, as nohup has it.
+    void on_termination(job work, hangup what = hangup::as_usual);
+    /// The signals wait from now on, until on_termination() says what they do. Before any thread is started.
+    static void hold_termination() noexcept;
 
 private:
     struct engine;

@@ -304,7 +304,10 @@ void envelope_reader::parsing::check() {
             throw fault_found{error_code::invalid_request, "params must be an object"};
         }
         envelope_.kind = envelope_.has_id ? message_kind::request : message_kind::notification;
-        if (envelope_.has_id) envelope_.raw_progress_token = raw_token_of_meta_;
+        if (envelope_.has_id) {
+            // As some clients say that they want none.
+            envelope_.raw_progress_token = raw_token_of_meta_ == "null" ? std::string_view() : raw_token_of_meta_;
+        }
         return;
     }
     if (!answers) throw fault_found{error_code::invalid_request, "neither a method nor a result or error"};

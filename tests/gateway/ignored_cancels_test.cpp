@@ -53,6 +53,8 @@ TEST_P(ignored, RCV_4_drop_says_so_everywhere_and_nothing_to_the_host) {
         const std::string figures = front.figures();
         EXPECT_THAT(figures, HasSubstr(figure(R"(andon_cancels_ignored_total{server="s"})", "1")));
         EXPECT_THAT(figures, HasSubstr(figure(R"(andon_restarts_total{server="s"})", "0")));
+        EXPECT_THAT(figures, HasSubstr(figure(R"(andon_requests_in_flight{server="s"})", "0")));
+        EXPECT_THAT(figures, HasSubstr(figure(R"(andon_requests_stopping{server="s"})", GetParam().ends ? "0" : "1")));
         if (tool == "tick" || GetParam().ends) {
             EXPECT_THAT(figures, Not(HasSubstr(figure(R"(andon_late_messages_dropped_total{server="s"})", "0"))));
         }
@@ -135,6 +137,7 @@ TEST_P(silent, progress_after_it_was_taken_for_stopped_opens_the_case_again) {
     if (front.how() == hosted::wrap) return;
     EXPECT_THAT(front.figures(), HasSubstr(figure(R"(andon_cancels_ignored_total{server="s"})", "1")));
     EXPECT_THAT(front.figures(), HasSubstr(figure(R"(andon_requests_in_flight{server="s"})", "0")));
+    EXPECT_THAT(front.figures(), HasSubstr(figure(R"(andon_requests_stopping{server="s"})", "1")));
 }
 
 TEST_P(silent, work_of_a_call_that_ignores_is_not_held_against_another) {

@@ -18,11 +18,11 @@ TEST(metrics, count_what_the_relay_does) {
     relay_metrics metrics;
     server_metrics& files = metrics.of("files");
     EXPECT_EQ(&files, &metrics.of("files"));
-    for (int i = 0; i < 3; ++i) files.request_began();
+    for (int i = 0; i < 4; ++i) files.request_began();
     files.request_ended(call_end::completed);
-    files.request_ended(call_end::timed_out);
     files.cancelled(cancel_cause::timeout);
     files.cancelled(cancel_cause::operator_);
+    files.cancelled_ended(call_end::timed_out);
     files.ignored();
     files.late_dropped(4);
     files.restarted();
@@ -33,10 +33,11 @@ TEST(metrics, count_what_the_relay_does) {
     metrics.journal_lost(7);
     const std::string text = metrics.text();
     for (const char* line : {
-             "andon_requests_total{server=\"files\"} 3\n",
+             "andon_requests_total{server=\"files\"} 4\n",
              "andon_request_ends_total{server=\"files\",end=\"completed\"} 1\n",
              "andon_request_ends_total{server=\"files\",end=\"timed out\"} 1\n",
              "andon_requests_in_flight{server=\"files\"} 1\n",
+             "andon_requests_stopping{server=\"files\"} 1\n",
              "andon_sessions{server=\"files\"} 1\n",
              "andon_cancels_total{server=\"files\",cause=\"peer\"} 0\n",
              "andon_cancels_total{server=\"files\",cause=\"timeout\"} 1\n",

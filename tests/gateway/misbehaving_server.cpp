@@ -3,7 +3,7 @@
 // `@what key words`.
 //
 //     misbehaving_server [--era legacy|modern|both] [--trap] [--stay] [--mute] [--exit-at-start CODE]
-//                     [--agrees-once FILE] [--works-once FILE]
+//                     [--agrees-once FILE] [--works-once FILE] [--computes]
 //
 // It reads while tools work, each on a thread of its own. Of what has "silent:" in its name it acknowledges no
 // subscription.
@@ -45,6 +45,8 @@ std::mutex output;
 std::mutex records;
 json::array told;                          // what this process was told, in order
 std::map<std::string, bool> cancelled_by;  // ids, as JSON
+std::map<std::string, bool> finished_tasks;
+std::map<std::string, bool> released;  // keys of what is held
 
 void mark(const std::string& what, const std::string& key, const std::string& words = {}) {
     const std::string line = "@" + what + ' ' + key + ' ' + words + '\n';
@@ -137,6 +139,34 @@ void pour(const work& of, const std::string& key) {
     of.answer("poured");
 }
 
+/// A task that is at work for that time, and gives signs of life in that way: "progress", "status" or none.
+void run_task(const std::string& task, const work& of) {
+    const json::object state{{"taskId", task},
+                             {"status", "working"},
+                             {"createdAt", "2026-01-01T00:00:00Z"},
+                             {"lastUpdatedAt", "2026-01-01T00:00:00Z"},
+                             {"ttl", nullptr}};
+    send({{"id", of.id}, {"result", {{"task", state}}}});
+    const auto until = std::chrono::steady_clock::now() + of.span("ms", 1'000);
+    const std::string way = text_in(of.arguments, "way");
+    for (int i = 1; std::chrono::steady_clock::now() < until; ++i) {
+        if (way == "progress") of.tick(i);
+        if (way == "status") send({{"method", "notifications/tasks/status"}, {"params", state}});
+        std::this_thread::sleep_for(50ms);
+    }
+    const std::lock_guard lock(records);
+    finished_tasks[task] = true;
+}
+
+void await_task(const json::value& id, const std::string& task) {
+    const auto is_finished = [&] {
+        const std::lock_guard lock(records);
+        return finished_tasks.contains(task);
+    };
+    while (!is_finished()) std::this_thread::sleep_for(1ms);
+    send({{"id", id}, {"result", {{"content", {{{"type", "text"}, {"text", "the task's"}}}}}}});
+}
+
 void run(const std::string& tool, const work& of) {
     const std::string key = text_in(of.arguments, "key", "-");
     const auto until = std::chrono::steady_clock::now() + of.span("ms", 120'000);
@@ -168,6 +198,20 @@ void run(const std::string& tool, const work& of) {
             if (is_cancelled(of)) return mark("obeyed", key);
             std::this_thread::sleep_for(1ms);
         }
+    } else if (tool == "hold") {
+        const auto is_released = [&] {
+            const std::lock_guard lock(records);
+            return released.contains(key);
+        };
+        while (!is_released()) std::this_thread::sleep_for(1ms);
+    } else if (tool == "release") {
+        const std::lock_guard lock(records);
+        released[key] = true;
+    } else if (tool == "answer_and_burn") {
+        of.answer("done");
+        while (before_the_end()) {
+        }
+        return mark("burnt", key);
     } else if (tool == "crash") {
         if (of.arguments.contains("signal")) {
             ::kill(::getpid(), static_cast<int>(number_in(of.arguments, "signal", 9)));
@@ -237,6 +281,10 @@ void on_request(const options& how, const json::value& id, const std::string& me
         work of{id, object_in(params, "arguments"), token == nullptr ? json::value() : *token};
         // Nothing is read meanwhile.
         if (text_in(params, "name") == "deaf") std::this_thread::sleep_for(of.span("ms", 1'000));
+        if (params.contains("task")) {
+            std::thread([task = text_in(of.arguments, "key"), of = std::move(of)] { run_task(task, of); }).detach();
+            return;
+        }
         std::thread([tool = text_in(params, "name"), of = std::move(of)] { run(tool, of); }).detach();
         return;
     }
@@ -248,6 +296,10 @@ void on_request(const options& how, const json::value& id, const std::string& me
         return send(
             {{"method", "notifications/subscriptions/acknowledged"},
              {"params", {{"_meta", {{"io.modelcontextprotocol/subscriptionId", id}}}, {"notifications", asked}}}});
+    }
+    if (method == "tasks/result") {
+        std::thread([id, task = text_in(params, "taskId")] { await_task(id, task); }).detach();
+        return;
     }
     if (method == "tools/list") {
         return send({{"id", id}, {"result", {{"tools", json::array()}, {"resultType", "complete"}}}});
@@ -291,6 +343,11 @@ int main(int argc, char** argv) {
         if (word == "--mute") how.mute = true;
         if (word == "--exit-at-start") return std::stoi(value());
         if (word == "--agrees-once") how.agrees_once = value();
+        if (word == "--computes") {  // for itself, without end
+            std::thread([] {
+                for (volatile int n = 0;;) n = 1 - n;
+            }).detach();
+        }
         if (word == "--works-once" && !std::filesystem::create_directory(value())) return 7;
     }
     for (std::string line; std::getline(std::cin, line);) on_line(how, line);

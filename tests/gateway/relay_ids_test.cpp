@@ -98,6 +98,35 @@ TEST_P(relay_ids, MSG_3_every_id_comes_back_in_its_own_bytes) {
     EXPECT_EQ(upstream.size(), all.size()) << "each is another request to the server";
 }
 
+TEST_P(relay_ids, a_progress_token_of_null_asks_for_none_and_is_passed_on) {
+    host->call("1", "tick", with_key("ticks"), R"("progressToken":null)");
+    const auto found = recorded.await("ticks");
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_TRUE(found.front().message().at("params").at("_meta").at("progressToken").is_null());
+    host->fence();
+    EXPECT_THAT(host->unheard("1"), IsEmpty());
+}
+
+/// It names its own revision where modern ones do: that is no key of its revision, and means nothing.
+TEST(relayed_meta, what_a_legacy_client_writes_of_its_revision_makes_its_request_no_modern_one) {
+    for (const era behind : {era::legacy, era::modern}) {
+        const own_folder folder;
+        const recording recorded(folder);
+        const gateway_in_front gateway(folder, recorded.server(behind));
+        http_host host(gateway, revision::v2025_11_25);
+        host.call("1", "echo", R"({"text":"served"})", R"("io.modelcontextprotocol/protocolVersion":"2025-11-25")");
+        EXPECT_THAT(host.answer("1"), HasSubstr("served"));
+        const auto sent = recorded.await("served").front().message();
+        const auto& version = sent.at("params").at("_meta").at("io.modelcontextprotocol/protocolVersion");
+        EXPECT_EQ(version, behind == era::modern ? "2026-07-28" : "2025-11-25");
+        // A modern one has to say so in its headers as well.
+        http_client other =
+            host.client().call("2", "echo", "{}", R"("io.modelcontextprotocol/protocolVersion":"2026-07-28")");
+        EXPECT_EQ(other.head().status, 400);
+        EXPECT_THAT(other.body(), HasSubstr("MCP-Protocol-Version"));
+    }
+}
+
 TEST_P(relay_ids, MSG_3_RCV_10_another_spelling_is_the_same_id) {
     if (by_closing()) GTEST_SKIP() << "each request has a scope of its own";
     host->call("12", "hold", with_key("first"));

@@ -45,6 +45,13 @@ constexpr sighting behind_url{.alone = true, .process = false};
 constexpr sighting explained{.alone = true, .process = true, .another_works = true, .span = 50ms, .busy = 30ms};
 constexpr sighting explained_idle{.alone = true, .process = true, .another_works = true};
 
+// Of a server that has one processor busy by itself.
+constexpr sighting as_by_itself{.alone = true, .process = true, .own_rate = 1, .span = 50ms, .busy = 60ms};
+constexpr sighting more_than_by_itself{.alone = true, .process = true, .own_rate = 1, .span = 50ms, .busy = 90ms};
+constexpr sighting less_than_by_itself{.alone = true, .process = true, .own_rate = 1, .span = 50ms};
+constexpr sighting child_of_one_that_computes{
+    .alone = true, .process = true, .own_rate = 1, .span = 50ms, .busy = 50ms, .children = 1};
+
 struct judgement_case {
     const char* name;
     std::vector<step> steps;
@@ -147,6 +154,18 @@ const judgement_case all_cases[] = {
     {"seen_at_work_before_the_other", {look(500, busy, ignoring), look(750, explained, ignoring)}},
     {"two_that_ignored_become_quiet",
      {look(500, busy, ignoring), look(750, explained_idle, wait), look(1000, explained_idle, quiet)}},
+
+    // A server that computes for itself.
+    {"what_it_does_by_itself_is_unseen", {look(20, as_by_itself, wait), look(500, as_by_itself, unseen)}},
+    {"clearly_more_on_four_looks_ignores",
+     {look(400, more_than_by_itself, wait), look(450, more_than_by_itself, wait), look(500, more_than_by_itself, wait),
+      look(550, more_than_by_itself, ignoring)}},
+    {"clearly_more_now_and_then_does_not",
+     {look(400, more_than_by_itself, wait), look(450, as_by_itself, wait), look(500, more_than_by_itself, wait),
+      look(550, more_than_by_itself, wait), look(600, more_than_by_itself, wait), look(650, as_by_itself, unseen)}},
+    {"a_child_counts_there_as_well", {look(500, child_of_one_that_computes, ignoring)}},
+    {"it_can_be_at_rest_all_the_same", {look(20, less_than_by_itself, wait), look(70, less_than_by_itself, quiet)}, 20},
+    {"its_progress_counts", {heard(490), look(500, as_by_itself, ignoring)}},
 
     // Behind a URL there is only the wire.
     {"behind_a_url_unseen", {look(20, behind_url, wait), look(499, behind_url, wait), look(500, behind_url, unseen)}},

@@ -89,6 +89,48 @@ TEST_P(in_time, SND_1_the_late_answer_of_a_call_that_timed_out_is_dropped) {
     }
 }
 
+// tasks/result waits for the end of a task, which gives signs of life of its own (2025-11-25).
+
+struct task_case {
+    const char* name;
+    hosted how;
+    const char* keys;
+    const char* way;
+    bool in_time;
+};
+
+void PrintTo(const task_case& which, std::ostream* to) { *to << which.name; }
+
+class of_task : public testing::TestWithParam<task_case> {};
+
+TEST_P(of_task, TIME_3_signs_of_life_restart_the_clock_of_its_result) {
+    in_front front(GetParam().how, {.keys = GetParam().keys});
+    front.open();
+    front.request("1", "tools/call",
+                  R"("name":"t","task":{},"_meta":{"progressToken":"p"},"arguments":)" +
+                      with_key("k", R"("ms":1000,"way":")" + std::string(GetParam().way) + '"'));
+    EXPECT_EQ(front.answer("1").at("result").at("task").at("taskId"), "k");
+    front.request("2", "tasks/result", R"("taskId":"k")");
+    const json::object said = front.answer("2");
+    if (GetParam().in_time) {
+        EXPECT_EQ(text_of(said), "the task's");
+    } else {
+        EXPECT_EQ(code_of(said), -32001);
+    }
+}
+
+constexpr task_case all_tasks[] = {
+    {"wrap_progress", hosted::wrap, "timeout = \"400ms\"", "progress", true},
+    {"wrap_status", hosted::wrap, "timeout = \"400ms\"", "status", true},
+    {"legacy_progress", hosted::legacy_gateway, "timeout = \"400ms\"", "progress", true},
+    {"legacy_status", hosted::legacy_gateway, "timeout = \"400ms\"", "status", true},
+    {"wrap_none", hosted::wrap, "timeout = \"400ms\"", "", false},
+    {"wrap_TIME_4_maximum", hosted::wrap, "timeout = \"400ms\"\nmax_timeout = \"700ms\"", "status", false},
+    {"wrap_that_do_not_count", hosted::wrap, "timeout = \"400ms\"\nprogress_restarts_timeout = false", "status", false},
+};
+INSTANTIATE_TEST_SUITE_P(gateway, of_task, testing::ValuesIn(all_tasks),
+                         [](const auto& each) { return each.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(gateway, in_time, testing::ValuesIn(all_hosts), hosted_name());
 
 }  // namespace

@@ -2,8 +2,11 @@
 #include <csignal>
 #include <functional>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include "apps/andon_process.hpp"
 #include "gateway/in_front.hpp"
+#include "process/process_activity.hpp"
 #include "server/served.hpp"
 
 namespace andon {
@@ -62,6 +65,47 @@ TEST_P(left, SIGTERM_to_andon_is_a_cancel_and_an_end) {
     front.andon().mark("cancelled", front.began("forks").id);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
     EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+TEST_P(left, SIGHUP_to_andon_is_one_as_well) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    ::kill(front.andon().pid(), SIGHUP);
+    front.andon().mark("cancelled", front.began("forks").id);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";
+}
+
+TEST_P(left, SIGQUIT_ends_andon_as_usual_and_everything_with_it) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    const rlimit no_core{};
+    ::prlimit(front.andon().pid(), RLIMIT_CORE, &no_core, nullptr);
+    ::kill(front.andon().pid(), SIGQUIT);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{true, SIGQUIT}));
+}
+
+/// What nobody guards any more is andon's to end, also what has left its process group.
+TEST_P(left, a_killed_guardian_takes_everything_with_it_and_the_server_is_started_again) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments, .keys = "restart_first = \"10ms\""});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    ::kill(detail::guardian_of(front.began("forks").pid), SIGKILL);
+    EXPECT_EQ(message_of(front.answer("1")), "the server was killed: its guardian process is gone");
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_NE(front.asked("pid"), std::to_string(front.began("forks").pid));
+    // The new one has a guardian of its own, which was not taken for an orphan.
+    front.call("2", "obey", with_key("obeys"));
+    static_cast<void>(front.began("obeys"));
+    front.cancel("2");
+    front.andon().mark("obeyed", "obeys");
 }
 
 const leaving_case all_servers[] = {{"a_server_that_leaves", {}}, {"a_server_that_stays", {"--trap", "--stay"}}};
@@ -151,6 +195,44 @@ TEST(vanished, a_session_takes_its_processes_with_it_and_no_other_ones) {
     EXPECT_EQ(text_of(*other.answered("2", "pid").message), text_of(*theirs.message));
 }
 
+/// SIGHUP as nohup has it, for what is started meanwhile.
+class ignored_hangup {
+public:
+    ignored_hangup() { std::signal(SIGHUP, SIG_IGN); }
+    ignored_hangup(const ignored_hangup&) = delete;
+    ignored_hangup& operator=(const ignored_hangup&) = delete;
+    ~ignored_hangup() { std::signal(SIGHUP, SIG_DFL); }
+};
+
+TEST(vanished, SIGHUP_that_was_ignored_from_the_beginning_stays_ignored) {
+    std::optional<ignored_hangup> nohup(std::in_place);
+    in_front front(hosted::wrap, {});
+    nohup.reset();
+    front.open();
+    ::kill(front.andon().pid(), SIGHUP);
+    EXPECT_EQ(front.asked("echo"), "done");
+    ::kill(front.andon().pid(), SIGTERM);
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+/// At any moment of its start. In the first, before it has come to its own code, there is nothing to be left in order.
+TEST(vanished, SIGTERM_while_it_starts_leaves_nothing_behind) {
+    int served = 0;
+    for (int i = 0; i < 30; ++i) {
+        const own_folder folder;
+        andon_process starting({"gateway", "--port", "0", "--", MISBEHAVING_SERVER}, {}, at_home_in(folder));
+        std::this_thread::sleep_for(std::chrono::microseconds(500) * i);
+        ::kill(starting.pid(), SIGTERM);
+        const int status = starting.end();
+        EXPECT_THAT(status, testing::AnyOf(0, 128 + SIGTERM));
+        served += status == 0 ? 1 : 0;
+        if (!std::filesystem::exists(folder / "run")) continue;
+        EXPECT_TRUE(std::filesystem::is_empty(folder / "run")) << "a socket is left";
+        EXPECT_EQ(status, 0);
+    }
+    EXPECT_GT(served, 0);
+}
+
 class terminated : public testing::TestWithParam<hosted> {};
 
 TEST_P(terminated, SIGTERM_to_the_gateway_ends_everything) {
@@ -160,6 +242,17 @@ TEST_P(terminated, SIGTERM_to_the_gateway_ends_everything) {
     const auto all = with_children(front, "k");
     ::kill(front.andon().pid(), SIGTERM);
     front.expect_silence("1");  // and the stream ends as it should (HTTP-3)
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";
+}
+
+TEST_P(terminated, SIGHUP_to_the_gateway_does_too) {
+    in_front front(GetParam(), {.arguments = {"--trap"}});
+    front.open();
+    front.call("1", "fork", with_key("k"));
+    const auto all = with_children(front, "k");
+    ::kill(front.andon().pid(), SIGHUP);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
     EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
     EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";

@@ -70,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
              &envelope::raw_version, ""),
         inside_case{"token_of_a_request", R"({"_meta":{"progressToken":"t"}})", &envelope::raw_progress_token, R"("t")",
                     ""},
+        inside_case{"null_is_no_token", R"({"_meta":{"progressToken":null}})", &envelope::raw_progress_token, "", ""},
         inside_case{"token_of_a_notification", R"({"progressToken":5})", &envelope::raw_progress_token, "", "5"},
         inside_case{"each_its_own_token", R"({"_meta":{"progressToken":1},"progressToken":2})",
                     &envelope::raw_progress_token, "1", "2"},

@@ -9,6 +9,7 @@
 #include "help_text.hpp"
 #include "relay/relay_flags.hpp"
 #include "subcommands.hpp"
+#include "transport/event_loop.hpp"
 
 namespace andon::app {
 namespace {
@@ -28,6 +29,7 @@ struct gateway_flags : relay_flags {
 };
 
 int serve(const gateway_flags& flags) {
+    detail::event_loop::hold_termination();
     gateway::configuration config = configured(flags);
     if (!flags.address.empty()) config.gateway.address = flags.address;
     if (flags.port) config.gateway.port = *flags.port;

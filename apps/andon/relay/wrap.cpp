@@ -9,6 +9,7 @@
 #include "help_text.hpp"
 #include "relay/relay_flags.hpp"
 #include "subcommands.hpp"
+#include "transport/event_loop.hpp"
 
 namespace andon::app {
 namespace {
@@ -28,6 +29,7 @@ constexpr const char* statuses =
     "  3    the server cannot be started\n";
 
 int wrap(const relay_flags& flags) {
+    detail::event_loop::hold_termination();
     const gateway::configuration config = configured(flags);
     const auto server = named_server(flags, config);
     if (!server) {

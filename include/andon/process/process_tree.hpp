@@ -101,6 +101,10 @@ public:
     /// How many were left alone because we may not signal them; known once finished().
     [[nodiscard]] std::uint32_t survivors() const noexcept;
 
+    /// Somebody has killed the guardian. The command and its process group died with it; what had left the group is out
+    /// of reach. Known once finished().
+    [[nodiscard]] bool guardian_lost() const noexcept;
+
     /// Blocks until finished(), and no longer than the limit; says whether it is finished.
     bool wait(std::optional<duration> limit = std::nullopt);
 

@@ -15,8 +15,13 @@ void call_desk::over(const relayed_call& call) {
     forget(call);
 }
 
+void call_desk::resumed(const std::shared_ptr<relayed_call>& call) {
+    calls_.emplace(call->number(), call);
+    told_->on_resumed(*call);
+}
+
 void call_desk::over_again(const relayed_call& call) {
-    told_->on_amended(call);
+    told_->on_over_again(call);
     forget(call);
 }
 

@@ -25,6 +25,9 @@ public:
     virtual void on_over(const relayed_call& call) = 0;
     /// It was heard of after it was taken for stopped: its entry is better than the one before.
     virtual void on_amended(const relayed_call& call) = 0;
+    /// It was over, and goes on; and is over again, which is told in place of `on_amended`.
+    virtual void on_resumed(const relayed_call& call) = 0;
+    virtual void on_over_again(const relayed_call& call) = 0;
     virtual void on_late_message(const std::string& server) = 0;
     virtual void on_restart(const std::string& server) = 0;
     virtual void on_session(const std::string& server, bool begins) = 0;
@@ -48,7 +51,7 @@ public:
     void ignored(const relayed_call& call) { told_->on_ignored(call); }
     void over(const relayed_call& call);
     /// It was taken for stopped, and is not.
-    void resumed(const std::shared_ptr<relayed_call>& call) { calls_.emplace(call->number(), call); }
+    void resumed(const std::shared_ptr<relayed_call>& call);
     void over_again(const relayed_call& call);
     void amended(const relayed_call& call) { told_->on_amended(call); }
     void late_message(const std::string& server) { told_->on_late_message(server); }

@@ -48,7 +48,11 @@ void call_records::on_ignored(const relayed_call& call) {
 
 void call_records::on_over(const relayed_call& call) {
     server_metrics& figures = of(call.server());
-    figures.request_ended(call.end());
+    if (call.asked_to_stop()) {
+        figures.cancelled_ended(call.end());
+    } else {
+        figures.request_ended(call.end());
+    }
     const bool plain = !call.asked_to_stop() && (call.end() == call_end::completed || call.end() == call_end::failed);
     if (plain && !every_call_) return;
     const journal_entry entry = call.entry();
@@ -58,6 +62,11 @@ void call_records::on_over(const relayed_call& call) {
     }
     if (call.asked_to_stop()) log_.cancel_over(entry);
     if (journal_) journal_->write(entry);
+}
+
+void call_records::on_over_again(const relayed_call& call) {
+    of(call.server()).cancelled_ended_again();
+    on_amended(call);
 }
 
 void call_records::on_amended(const relayed_call& call) {

@@ -29,6 +29,8 @@ public:
     void on_ignored(const relayed_call& call) override;
     void on_over(const relayed_call& call) override;
     void on_amended(const relayed_call& call) override;
+    void on_resumed(const relayed_call& call) override { of(call.server()).cancelled_resumed(); }
+    void on_over_again(const relayed_call& call) override;
     void on_late_message(const std::string& server) override { of(server).late_dropped(); }
     void on_restart(const std::string& server) override { of(server).restarted(); }
     void on_session(const std::string& server, bool begins) override;

@@ -85,6 +85,12 @@ std::string task_in(std::string_view raw_result) {
     return id != nullptr && id->is_string() ? std::string(id->get_string()) : std::string();
 }
 
+std::string task_named_in(std::string_view raw_params) {
+    const auto params = object_from_json(raw_params);
+    const json::value* const id = params ? params->if_contains("taskId") : nullptr;
+    return id != nullptr && id->is_string() ? std::string(id->get_string()) : std::string();
+}
+
 bool relayed_call::may_be_task() const {
     if (method_ != "tools/call") return false;
     if (era_of(in_.speaks) == era::legacy) return asks_for_task(raw_params_);
@@ -154,6 +160,7 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
     via_ = to;
     sent_ = now();
     may_be_task_ = may_be_task();
+    if (method_ == "tasks/result") awaited_task_ = task_named_in(raw_params_);
     pid_ = to->pid();
     to->began(*this);
     const auto sent =
@@ -168,6 +175,10 @@ void relayed_call::send(const std::shared_ptr<upstream>& to) {
     if (sent->never_began()) {
         fail(error_code::internal_error, "the server is not there: " + sent->outcome().message, call_end::crashed);
     }
+}
+
+void relayed_call::task_goes_on() {
+    if (policy_.progress_restarts_timeout && in_.request) in_.request.progress(now());
 }
 
 void relayed_call::tell_host(std::string_view line) { host_->send(in_.to, line, &token_); }
@@ -225,7 +236,9 @@ void relayed_call::on_answer(const envelope& message) {
         if (may_be_task_ && !task_in(message.raw_result).empty()) {
             constexpr std::size_t longest_token = 1'024;
             const bool told = era_of(in_.speaks) == era::legacy && !raw_token_.empty();
-            if (told && raw_token_.size() <= longest_token) via_->expect_progress(wire_id(), {host_, raw_token_});
+            if (told && raw_token_.size() <= longest_token) {
+                via_->expect_progress(wire_id(), {host_, raw_token_, task_in(message.raw_result)});
+            }
             via_->made_task();
         }
         host_->answer(in_.to, on_one_line(result_message(raw_id_, message.raw_result)));

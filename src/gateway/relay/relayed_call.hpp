@@ -91,6 +91,10 @@ public:
     [[nodiscard]] const std::string& owner() const noexcept { return in_.owner; }
     /// Whether its answer may be a task, by what it says: asked for (2025-11-25), or declared (2026-07-28).
     [[nodiscard]] bool may_be_task() const;
+    /// Of tasks/result, once it is sent: the task whose end it waits for. Of others empty.
+    [[nodiscard]] const std::string& awaited_task() const noexcept { return awaited_task_; }
+    /// That task has given a sign of life, which counts as progress does.
+    void task_goes_on();
     [[nodiscard]] bool is_over_for_host() const noexcept { return over_for_host_; }
     /// And perhaps not yet over.
     [[nodiscard]] bool is_cancelled() const noexcept { return token_.cancelled(); }
@@ -178,6 +182,7 @@ private:
     int error_code_ = 0;
     std::uint32_t late_ = 0;
     std::uint32_t killed_ = 0;
+    std::string awaited_task_;
     bool may_be_task_ = false;
     bool ignored_ = false;
     bool over_for_host_ = false;
@@ -190,6 +195,8 @@ private:
 [[nodiscard]] bool asks_for_task(std::string_view raw_params);
 /// Of a result that is a task; empty: it is none.
 [[nodiscard]] std::string task_in(std::string_view raw_result);
+/// By `taskId`, in the params of what is said of a task; empty: there is none.
+[[nodiscard]] std::string task_named_in(std::string_view raw_params);
 /// Of an error object.
 [[nodiscard]] int code_in(std::string_view raw_error);
 /// JSON as it came over HTTP may have line breaks between its tokens; on a stream of lines it must not.

@@ -2,10 +2,15 @@
 
 #include <utility>
 
+#include "process/orphans.hpp"
+
 namespace andon::gateway {
 
 relaying::relaying(const configuration& config, control_socket::identity who)
     : records_(config), around_(std::make_shared<detail::conversation::surroundings>()), desk_(records_) {
+    detail::adopt_orphans();
+    // From here on there is something to be left in order: a socket, and soon processes.
+    around_->loop.on_termination([this] { leaving_(); }, detail::event_loop::hangup::ends_too);
     around_->log = log_sink(records_.log().sink());
     if (!config.control.enabled) return;
     try {
@@ -18,7 +23,7 @@ relaying::relaying(const configuration& config, control_socket::identity who)
 
 void relaying::run(std::function<void()> leaving) {
     auto& loop = around_->loop;
-    loop.on_termination(std::move(leaving));
+    leaving_ = std::move(leaving);
     loop.run();
     loop.finish();
     control_.reset();

@@ -21,7 +21,8 @@ public:
     [[nodiscard]] call_desk& desk() noexcept { return desk_; }
     [[nodiscard]] call_records& records() noexcept { return records_; }
 
-    /// Until leave(). `leaving`: on the first signal to end; the second ends the process as usual.
+    /// Until leave(). `leaving`: on the first signal to end, which may have come before this; the second ends the
+    /// process as usual.
     void run(std::function<void()> leaving);
     /// When nothing is left of the servers' processes, run() returns.
     void leave();
@@ -30,6 +31,7 @@ private:
     call_records records_;
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk desk_;
+    std::function<void()> leaving_;
     std::unique_ptr<control_socket> control_;  // null: nobody can ask
 };
 

@@ -14,12 +14,14 @@ namespace andon::gateway {
 /// What was seen of a server at one moment.
 struct sighting {
     time_point at{};
-    /// Nothing else is in flight there, so that what its process does is done for this call. Without it, and without a
-    /// process of ours, only the wire tells.
+    /// Nothing else was in flight there since the last look, so that what its process does is done for this call.
+    /// Without it, and without a process of ours, only the wire tells.
     bool alone = false;
     bool process = false;
-    /// Another call that was asked to stop was seen at work there: what the process does may be done for that one.
+    /// Another call that was asked to stop was seen at work there, or has its grace time still: what the process does
+    /// may be done for that one.
     bool another_works = false;
+    double own_rate = 0;       ///< processors that the server uses for itself (own_activity.hpp)
     duration span{};           ///< since the last look
     duration busy{};           ///< processor time that was used, or waited for, since then
     bool ready = false;        ///< it runs at this moment, or would if there were a processor for it
@@ -35,6 +37,9 @@ struct sighting {
 /// So "quiet" is what was seen on two looks in a row, for longer than the pauses between its progress were; "ignoring"
 /// is what was seen or heard at work once the grace time is over. One that was seen at work stays that until it is seen
 /// quiet: what is in flight beside it meanwhile tells nothing of it.
+///
+/// A server that computes for itself is never seen at rest. There only what is clearly more than it uses by itself, on
+/// some looks in a row, is work of the call; less says nothing, and is "unseen".
 class stop_judgement {
 public:
     enum class verdict : std::uint8_t { wait, quiet, ignoring, unseen };
@@ -67,6 +72,9 @@ private:
         return heard_lately(now, span) && *heard_ - asked_ >= still_on_its_way;
     }
     [[nodiscard]] bool silent_for_long(time_point now) const noexcept;
+    /// By the processor time that it takes.
+    enum class burning : std::uint8_t { no, perhaps, yes };
+    [[nodiscard]] burning burns(const sighting& seen) noexcept;
 
     time_point asked_;
     duration grace_;
@@ -74,6 +82,7 @@ private:
     std::optional<time_point> heard_;
     time_point quiet_since_{};
     int quiet_looks_ = 0;
+    int looks_above_ = 0;  // what the server uses by itself
     bool seen_at_work_ = false;
 };
 

@@ -12,16 +12,25 @@ namespace {
 constexpr auto first_look = std::chrono::milliseconds(20);
 constexpr auto next_look = std::chrono::milliseconds(50);
 constexpr auto look_at_ignoring = std::chrono::milliseconds(250);
-constexpr auto look_in_doubt = std::chrono::seconds(1);
+constexpr auto shortest_trial = std::chrono::milliseconds(500);
+constexpr duration first_trial_pause = std::chrono::seconds(1);
+constexpr duration longest_trial_pause = std::chrono::minutes(1);
+
+constexpr std::uint64_t never = ~std::uint64_t{0};  // a number of changes that there is not
 
 }  // namespace
 
-stop_watch::stop_watch(detail::event_loop& loop, surroundings of) : around_(std::move(of)), timer_(loop) {}
+stop_watch::stop_watch(detail::event_loop& loop, surroundings of)
+    : loop_(&loop), around_(std::move(of)), timer_(loop), trial_pause_(first_trial_pause) {}
+
+detail::process_activity stop_watch::activity() const {
+    return around_.guardian == 0 ? detail::process_activity() : detail::activity_below(around_.guardian);
+}
 
 void stop_watch::note_present() {
     own_.clear();
     if (around_.guardian == 0) return;
-    for (const auto& each : detail::activity_below(around_.guardian).processes) own_.insert(each.pid);
+    for (const auto& each : activity().processes) own_.insert(each.pid);
 }
 
 void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
@@ -30,9 +39,10 @@ void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
                               watched{.call = call,
                                       .judgement = stop_judgement(call->asked(), call->policy().grace, call->cadence()),
                                       .begun = detail::time_since_boot() - age});
+    on_trial_ = false;
     if (looking_ && waiting_.size() > 1) return;
     looking_ = true;
-    if (around_.guardian != 0) static_cast<void>(see(detail::activity_below(around_.guardian), now()));
+    if (around_.guardian != 0) static_cast<void>(see(activity(), now()));
     look_later(first_look);
 }
 
@@ -40,6 +50,7 @@ void stop_watch::hold(bool held) {
     held_ = held;
     if (held_) return;
     released_ = now();
+    on_trial_ = false;
     for (auto& [id, each] : waiting_) {
         each.judgement = stop_judgement(released_, each.call->policy().grace, each.call->cadence());
     }
@@ -50,14 +61,46 @@ void stop_watch::look_later(duration in) {
     if (!held_) timer_.set(now() + in, [this] { look(); });
 }
 
+// What it does by itself, and when the unseen ones can be tried.
+
+void stop_watch::pause_ends() {
+    if (around_.guardian == 0 || !by_itself_.wants_end(now())) return;
+    loop_->post([this, alive = std::weak_ptr(alive_)] {
+        if (!alive.lock()) return;
+        const auto seen = activity();
+        by_itself_.pause_ended(now(), seen.processor_time + seen.queued);
+    });
+}
+
+void stop_watch::pause_begins() {
+    if (around_.guardian == 0 || gone_ || !waiting_.empty()) return;
+    if (!unseen_.empty()) {
+        if (looking_ && !trial_waits_) return;
+        looking_ = true;
+        trial_waits_ = false;
+        return look_later(first_look);
+    }
+    if (!by_itself_.wants_beginning(now())) return;
+    loop_->post([this, alive = std::weak_ptr(alive_)] {
+        // It may be over already; or the last call was asked to stop, and may work on.
+        if (!alive.lock() || around_.running() != 0 || in_doubt()) return;
+        const auto seen = activity();
+        by_itself_.pause_began(now(), seen.processor_time + seen.queued);
+    });
+}
+
+// A look.
+
 sighting stop_watch::see(const detail::process_activity& activity, time_point at) {
     // Threads and processes that have ended since take their times with them.
     const auto grown = [](std::chrono::nanoseconds& from, std::chrono::nanoseconds to) {
         return std::max(std::chrono::nanoseconds(), to - std::exchange(from, to));
     };
+    const std::uint64_t changes = around_.changes();
     return {.at = at,
-            .alone = around_.running() == 0,
+            .alone = std::exchange(changes_seen_, changes) == changes && around_.running() == 0,
             .process = around_.guardian != 0,
+            .own_rate = by_itself_.rate(),
             .span = at - std::exchange(looked_, at),
             .busy = grown(spent_, activity.processor_time) + grown(queued_, activity.queued),
             .ready = activity.ready};
@@ -66,9 +109,9 @@ sighting stop_watch::see(const detail::process_activity& activity, time_point at
 sighting stop_watch::see(const watched& of, sighting common, const detail::process_activity& activity) const {
     // A clock tick earlier: the times in /proc are cut off to ticks, and ours to milliseconds.
     constexpr auto cut_off = std::chrono::milliseconds(10 + 1);
-    common.another_works = at_work_ > (of.judgement.seen_at_work() ? 1U : 0U);
     common.children = static_cast<std::size_t>(std::ranges::count_if(activity.processes, [&](const auto& each) {
-        return each.started > of.begun - cut_off && !own_.contains(each.pid);
+        return each.started > of.begun - cut_off && (!of.until || each.started <= *of.until) &&
+               !own_.contains(each.pid);
     }));
     return common;
 }
@@ -76,16 +119,37 @@ sighting stop_watch::see(const watched& of, sighting common, const detail::proce
 void stop_watch::look() {
     if (held_) return;
     const time_point at = now();
-    detail::process_activity activity;
-    if (around_.guardian != 0) activity = detail::activity_below(around_.guardian);
-    const sighting common = see(activity, at);
+    const detail::process_activity seen = activity();
+    const sighting common = see(seen, at);
+    ignoring_calls ignoring;
+    auto again = judge_waiting(common, seen, ignoring);
+    if (waiting_.empty()) again = try_unseen(common, seen, ignoring);
+    looking_ = again.has_value();
+    // A look must not cost more than a twentieth of the time, whatever the server is.
+    if (again) look_later(std::max<duration>(*again, 20 * (now() - at)));
+    // The last: it may be the end of us.
+    for (const auto& call : ignoring) {
+        call->ignores();
+        around_.ignored(*call);
+    }
+}
+
+std::optional<duration> stop_watch::judge_waiting(const sighting& common, const detail::process_activity& activity,
+                                                  ignoring_calls& ignoring) {
+    if (waiting_.empty()) return std::nullopt;
+    on_trial_ = false;
     std::vector<std::pair<std::int64_t, stop_evidence>> over;
-    std::vector<std::shared_ptr<relayed_call>> ignoring;
     bool soon = false;
-    at_work_ = static_cast<std::size_t>(
-        std::ranges::count_if(waiting_, [](const auto& each) { return each.second.judgement.seen_at_work(); }));
+    const auto is_suspect = [&](const watched& each) {
+        return each.judgement.seen_at_work() ||
+               common.at - std::max(each.call->asked(), released_) < each.call->policy().grace;
+    };
+    suspects_ = static_cast<std::size_t>(
+        std::ranges::count_if(waiting_, [&](const auto& each) { return is_suspect(each.second); }));
     for (auto& [id, each] : waiting_) {
-        switch (each.judgement.look(see(each, common, activity))) {
+        sighting of_it = see(each, common, activity);
+        of_it.another_works = suspects_ > (is_suspect(each) ? 1U : 0U);
+        switch (each.judgement.look(of_it)) {
             case stop_judgement::verdict::wait: soon = soon || each.call->stage() != call_stage::ignoring; break;
             case stop_judgement::verdict::quiet: over.emplace_back(id, stop_evidence::quiet); break;
             case stop_judgement::verdict::unseen: over.emplace_back(id, stop_evidence::unseen); break;
@@ -96,40 +160,85 @@ void stop_watch::look() {
     }
     for (const auto& [id, how] : over) {
         const auto found = waiting_.find(id);
-        settle(id, how, how == stop_evidence::quiet ? found->second.judgement.quiet_since() : at);
+        settle(id, how, how == stop_evidence::quiet ? found->second.judgement.quiet_since() : common.at);
     }
-    // As long as one was not seen to stop it is looked whether everything has: only then nobody is in doubt any more.
-    if (unseen_ && waiting_.empty()) {
-        const bool rests =
-            common.alone && !common.ready && common.busy < stop_judgement::negligible(common.span) &&
-            std::ranges::all_of(activity.processes, [&](const auto& each) { return own_.contains(each.pid); });
-        restful_ = rests ? restful_ + 1 : 0;
-        if (restful_ >= 2) unseen_ = false;
+    if (waiting_.empty()) return std::nullopt;
+    return soon ? next_look : look_at_ignoring;
+}
+
+std::optional<duration> stop_watch::try_unseen(const sighting& common, const detail::process_activity& activity,
+                                               ignoring_calls& ignoring) {
+    trial_waits_ = false;
+    if (unseen_.empty() || around_.running() != 0) {  // pause_begins() will tell
+        on_trial_ = false;
+        return std::nullopt;
     }
-    looking_ = !waiting_.empty() || (unseen_ && around_.guardian != 0);
-    // A look must not cost more than a twentieth of the time, whatever the server is.
-    const duration least = 20 * (now() - at);
-    if (looking_)
-        look_later(std::max<duration>(soon ? next_look : waiting_.empty() ? look_in_doubt : look_at_ignoring, least));
-    // The last: it may be the end of us.
-    for (const auto& call : ignoring) {
-        call->ignores();
-        around_.ignored(*call);
+    if (!on_trial_ || !common.alone) {
+        on_trial_ = true;
+        for (auto& [id, each] : unseen_) {
+            each.judgement = stop_judgement(common.at, std::max<duration>(each.call->policy().grace, shortest_trial),
+                                            each.call->cadence());
+        }
+        return next_look;
     }
+    bool soon = false;
+    std::vector<std::int64_t> rest;
+    std::vector<std::int64_t> work;
+    for (auto& [id, each] : unseen_) {
+        switch (each.judgement.look(see(each, common, activity))) {
+            case stop_judgement::verdict::wait: soon = true; break;
+            case stop_judgement::verdict::quiet: rest.push_back(id); break;
+            case stop_judgement::verdict::ignoring: work.push_back(id); break;
+            case stop_judgement::verdict::unseen: break;
+        }
+    }
+    for (const std::int64_t id : rest) remember_silent(id, unseen_.extract(id).mapped().call);
+    for (const std::int64_t id : work) {
+        const auto found = waiting_.insert(unseen_.extract(id)).position;
+        found->second.until.reset();
+        found->second.call->goes_on();
+        ignoring.push_back(found->second.call);
+    }
+    if (!waiting_.empty()) return look_at_ignoring;
+    if (unseen_.empty()) {
+        trial_pause_ = first_trial_pause;
+        return std::nullopt;
+    }
+    if (soon) return next_look;
+    on_trial_ = false;
+    trial_waits_ = true;
+    return std::exchange(trial_pause_, std::min(2 * trial_pause_, longest_trial_pause));
 }
 
 void stop_watch::settle(std::int64_t id, stop_evidence how, time_point when) {
-    const auto found = waiting_.find(id);
-    const auto call = std::move(found->second.call);
-    waiting_.erase(found);
-    unseen_ = how == stop_evidence::unseen;  // quiet is all of the process
-    silent_.emplace(id, call);
-    silent_first_.push_back(id);
-    if (silent_first_.size() > most_remembered) {
-        silent_.erase(silent_first_.front());
-        silent_first_.pop_front();
+    auto its = std::move(waiting_.extract(id).mapped());
+    const auto call = its.call;
+    if (how == stop_evidence::unseen && around_.guardian != 0) {
+        remember_unseen(id, std::move(its));
+    } else {
+        remember_silent(id, call);
     }
     call->stopped(how, when);
+}
+
+// Of either kind the oldest are forgotten, as there may be any number of them.
+
+void stop_watch::remember_silent(std::int64_t id, const std::shared_ptr<relayed_call>& call) {
+    silent_.emplace(id, call);
+    silent_first_.push_back(id);
+    if (silent_first_.size() <= most_remembered) return;
+    silent_.erase(silent_first_.front());
+    silent_first_.pop_front();
+}
+
+void stop_watch::remember_unseen(std::int64_t id, watched of) {
+    const auto since_asked = std::chrono::duration_cast<std::chrono::milliseconds>(now() - of.call->asked());
+    of.until = detail::time_since_boot() - since_asked;
+    unseen_.insert_or_assign(id, std::move(of));
+    unseen_first_.push_back(id);
+    if (unseen_first_.size() <= most_remembered) return;
+    unseen_.erase(unseen_first_.front());
+    unseen_first_.pop_front();
 }
 
 void stop_watch::heard(const envelope& message) {
@@ -145,16 +254,17 @@ void stop_watch::heard(const envelope& message) {
         }
         const auto call = std::move(found->second.call);
         waiting_.erase(found);
+        changes_seen_ = never;  // what it did until now is no other's
         return call->late_answer();
     }
+    const auto unseen = unseen_.find(id->number());
     const auto silent = silent_.find(id->number());
-    if (silent == silent_.end()) return;
-    const time_point heeded = std::max(silent->second->asked(), released_);
-    if (progress && now() - heeded < stop_judgement::still_on_its_way) {
-        return silent->second->late_message();
-    }
-    const auto call = std::move(silent->second);
-    silent_.erase(silent);
+    if (unseen == unseen_.end() && silent == silent_.end()) return;
+    const auto call = unseen != unseen_.end() ? unseen->second.call : silent->second;
+    const time_point heeded = std::max(call->asked(), released_);
+    if (progress && now() - heeded < stop_judgement::still_on_its_way) return call->late_message();
+    if (unseen != unseen_.end()) unseen_.erase(unseen);
+    if (silent != silent_.end()) silent_.erase(silent);
     if (progress) return resume(call);
     call->late_answer();
 }
@@ -169,6 +279,9 @@ void stop_watch::resume(const std::shared_ptr<relayed_call>& call) {
 void stop_watch::gone(stop_evidence how, std::uint32_t killed) {
     timer_.clear();
     looking_ = false;
+    gone_ = true;
+    unseen_.clear();
+    unseen_first_.clear();
     const auto all = std::exchange(waiting_, {});
     silent_.clear();
     silent_first_.clear();

@@ -8,6 +8,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "process/orphans.hpp"
 #include "transport/clock.hpp"
 #include "transport/http/http_client_transport.hpp"
 
@@ -16,7 +17,11 @@ namespace {
 
 constexpr auto leaves_within = std::chrono::seconds(2);                 // once its input has ended
 constexpr auto report_follows_within = std::chrono::milliseconds(100);  // the end of its output
+constexpr auto orphans_end_within = std::chrono::milliseconds(5);       // of being killed, one generation
+constexpr int most_orphan_rounds = 400;                                 // for what cannot be killed
 constexpr auto rest_is_read_within = std::chrono::milliseconds(250);    // of its output, once it has exited
+
+constexpr std::string_view gone = "the server is gone";
 
 int duplicate(int fd) {
     const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -71,6 +76,7 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
       instead_(std::move(instead)),
       patience_(around_->loop),
       excuses_(around_->loop),
+      orphans_(around_->loop),
       settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
     settings_.role = peer_role::client;
 }
@@ -117,6 +123,7 @@ void upstream::start(events& told, const handshake_memory& memory) {
     watch_ = std::make_unique<stop_watch>(
         around_->loop,
         stop_watch::surroundings{.running = [this] { return running_.size() + (makes_tasks_ ? 1U : 0U); },
+                                 .changes = [this] { return changes_; },
                                  .guardian = pid_ == 0 ? 0 : detail::guardian_of(pid_),
                                  .ignored =
                                      [this](relayed_call& call) {
@@ -145,6 +152,13 @@ void upstream::process_reported() {
     tree_->poll();
     exited_ = tree_->exited();
     if (tree_->finished()) {
+        if (tree_->guardian_lost()) {
+            if (why_gone_.empty()) why_gone_ = "the server was killed: its guardian process is gone";
+            if (detail::end_orphans() != 0 && ++orphan_rounds_ < most_orphan_rounds) {
+                reports_.reset();
+                return orphans_.set(now() + orphans_end_within, [this] { process_reported(); });
+            }
+        }
         processes_killed_ = tree_->killed();
         reports_.reset();
         tree_.reset();
@@ -161,8 +175,7 @@ void upstream::process_reported() {
 /// While the host does not take what is there already, it stays in the pipe.
 void upstream::read_the_rest() {
     if (held_) return;
-    patience_.set(now() + rest_is_read_within,
-                  [this] { talk_->close(cancel_cause::disconnect, "the server is gone"); });
+    patience_.set(now() + rest_is_read_within, [this] { talk_->close(cancel_cause::disconnect, gone); });
 }
 
 // A host that reads more slowly than the server writes.
@@ -183,6 +196,7 @@ void upstream::follow_hold() {
     if (std::exchange(held_, now_held) == now_held || state_ == state::gone) return;
     talk_->hold(held_);
     watch_->hold(held_);
+    excused_ = time_point::max();
     if (held_) return excuse_silence();
     excuses_.clear();
     if (exited_) read_the_rest();
@@ -190,12 +204,20 @@ void upstream::follow_hold() {
 
 /// A sign of life may wait in the pipe: until it is read the time without one does not pass.
 void upstream::excuse_silence() {
+    excused_ = time_point::max();
     duration next = std::chrono::seconds(1);
     for (relayed_call* const call : running_) {
         call->seems_alive();
         if (call->policy().timeout) next = std::min(next, *call->policy().timeout / 2);
     }
-    excuses_.set(now() + std::max<duration>(next, std::chrono::milliseconds(1)), [this] { excuse_silence(); });
+    excuse_within(next);
+}
+
+void upstream::excuse_within(duration span) {
+    const time_point when = now() + std::max<duration>(span, std::chrono::milliseconds(1));
+    if (when >= excused_) return;
+    excused_ = when;
+    excuses_.set(when, [this] { excuse_silence(); });
 }
 
 // What the last process was told, once more.
@@ -258,7 +280,15 @@ void upstream::on_request(detail::incoming_request request, const envelope& mess
     if (events_ != nullptr) events_->on_server_request(*this, std::move(request), message);
 }
 
+void upstream::heard_of_task(const std::string& id) {
+    const auto [first, last] = awaiting_task_.equal_range(id);
+    for (auto each = first; each != last; ++each) each->second->task_goes_on();
+}
+
 void upstream::on_notification(const envelope& message) {
+    if (!awaiting_task_.empty() && message.method == "notifications/tasks/status") {
+        heard_of_task(task_named_in(message.raw_params));
+    }
     if (events_ != nullptr) events_->on_server_notification(*this, message);
 }
 
@@ -276,6 +306,7 @@ void upstream::on_unclaimed(const envelope& message) {
     std::string storage;
     const auto token = id_from_json(message.raw_progress_token, storage);
     const auto found = token && !token->is_string() ? tasks_.find(token->number()) : tasks_.end();
+    if (found != tasks_.end()) heard_of_task(found->second.task);
     const auto host = found != tasks_.end() ? found->second.host.lock() : nullptr;
     if (!host) return;
     host->send(on_one_line(whole_notification_message(
@@ -289,7 +320,7 @@ void upstream::on_ended(std::string_view why) {
     // Whoever is told lets go of us, and so of what is being said, and of the conversation that is saying it.
     around_->loop.post([self = shared_from_this()] {});
     state_ = state::gone;
-    why_ended_ = "the server is gone: " + visible_text(why, 256);
+    why_ended_ = why == gone ? std::string(gone) : std::string(gone) + ": " + visible_text(why, 256);
     if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit
     awaits_report_ = true;
     if (!why_gone_.empty() || !tree_ || exited_) return conclude();
@@ -309,8 +340,25 @@ void upstream::conclude() {
 }
 
 void upstream::began(relayed_call& call) {
-    (call.method() == "subscriptions/listen" ? listening_ : running_).insert(&call);
-    if (held_) excuse_silence();
+    if (call.method() == "subscriptions/listen") {
+        listening_.insert(&call);
+    } else {
+        if (running_.empty()) watch_->pause_ends();
+        if (!running_.insert(&call).second) return;
+        ++changes_;
+        if (!call.awaited_task().empty()) awaiting_task_.emplace(call.awaited_task(), &call);
+    }
+    if (held_ && call.policy().timeout) excuse_within(*call.policy().timeout / 2);
+}
+
+void upstream::ended(relayed_call& call) {
+    listening_.erase(&call);
+    if (running_.erase(&call) == 0) return;
+    ++changes_;
+    const auto [first, last] = awaiting_task_.equal_range(call.awaited_task());
+    const auto awaiting = std::find_if(first, last, [&](const auto& each) { return each.second == &call; });
+    if (awaiting != last) awaiting_task_.erase(awaiting);
+    if (running_.empty()) watch_->pause_begins();
 }
 
 void upstream::fail_running(std::string_view why) {

@@ -111,10 +111,7 @@ public:
 
     // A subscription waits, and does no work: what its server does is done for others.
     void began(relayed_call& call);
-    void ended(relayed_call& call) {
-        running_.erase(&call);
-        listening_.erase(&call);
-    }
+    void ended(relayed_call& call);
     [[nodiscard]] bool is_running(relayed_call& call) const noexcept {
         return running_.contains(&call) || listening_.contains(&call);
     }
@@ -123,6 +120,7 @@ public:
     struct progress_of_task {
         std::weak_ptr<detail::conversation> host;
         std::string raw_token;
+        std::string task;
     };
     void expect_progress(std::int64_t token, progress_of_task of);
     /// From now on what its process does may be done for a task, and says nothing of a call that was asked to stop.
@@ -154,8 +152,11 @@ private:
     void become_ready();
     void follow_hold();
     void excuse_silence();
+    void excuse_within(duration span);
     void read_the_rest();
     void conclude();
+    /// Whoever waits for its end has a sign of life.
+    void heard_of_task(const std::string& id);
     void fail_running(std::string_view why);
     void reaped();
     void say_goodbye(cancel_cause cause);
@@ -171,15 +172,20 @@ private:
     std::unique_ptr<detail::event_loop::watch> reports_;
     detail::event_loop::timer patience_;
     detail::event_loop::timer excuses_;
+    time_point excused_ = time_point::max();  // again, then
+    detail::event_loop::timer orphans_;
+    int orphan_rounds_ = 0;
     std::shared_ptr<detail::conversation> talk_;
     peer_settings settings_;
     std::unique_ptr<stop_watch> watch_;
     state state_ = state::starting;
     std::unordered_set<relayed_call*> running_;
+    std::uint64_t changes_ = 0;  // of these
     std::unordered_set<relayed_call*> listening_;
     static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
     std::unordered_map<std::int64_t, progress_of_task> tasks_;
     std::deque<std::int64_t> oldest_task_;
+    std::unordered_multimap<std::string, relayed_call*> awaiting_task_;  // of those that run
     std::string why_gone_;
     std::string why_ended_;  // its output
     std::optional<exit_status> exited_;
