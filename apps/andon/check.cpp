@@ -52,7 +52,10 @@ void add_check(CLI::App& app, chosen& run) {
     check->add_option("--timeout", asked->timeout, "Seconds for one probe; with --client and a command, for all of it")
         ->capture_default_str()
         ->check(CLI::Range(1., 3600.));
-    check->add_option("--rules", asked->rules, "Only these, as RCV-3,MSG-1")->delimiter(',')->allow_extra_args(false);
+    check->add_option("--rules", asked->rules, "Only these, as RCV-3,MSG-1")
+        ->type_name("RULE")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     check->add_option("--era", asked->era, "legacy, modern or both")
         ->capture_default_str()
         ->check(CLI::IsMember({"legacy", "modern", "both"}));
@@ -61,13 +64,13 @@ void add_check(CLI::App& app, chosen& run) {
         ->check(CLI::Range(1, 64));
     check->add_flag("--json", asked->json, "One JSON object on standard output");
     check->add_flag("--markdown", asked->markdown, "A table in Markdown");
-    check->add_option("--junit", asked->junit, "Writes JUnit XML to this file too");
+    check->add_option("--junit", asked->junit, "Writes JUnit XML to this file too")->type_name("FILE");
     check->add_flag("-v,--verbose", asked->verbose, "Says what it does, and cuts no evidence");
     check->add_flag("--list", asked->list, "Lists all probes");
     check->add_flag("--client", asked->client, "Tests a client: andon is the server");
     check->add_option("--http", asked->http_port, "With --client: serves on this port of 127.0.0.1; 0 is any")
         ->check(CLI::Range(0, 65535));
-    check->add_option("--report", asked->report, "With --client: writes the report to this file");
+    check->add_option("--report", asked->report, "With --client: writes the report to this file")->type_name("FILE");
     check->callback([asked, &run] { run = [asked] { return run_check(*asked); }; });
 }
 

@@ -1,4 +1,4 @@
-// Help, completion and the man page: all made from the command line itself.
+// Help and the man page: made from the command line itself.
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -81,47 +81,6 @@ TEST(andon_help, what_cannot_be_written_is_an_error) {
     }
     EXPECT_EQ(output_of("bash -o pipefail -c '" ANDON_COMMAND " man | true; echo $?'"), "0\n")
         << "a reader that left is none";
-}
-
-TEST(andon_completion, knows_a_file_that_can_be_named_in_two_ways) {
-    EXPECT_THAT(next_words("andon config check --"), Contains("--config"));
-    EXPECT_THAT(next_words("andon config check "), Contains(":files"));
-}
-
-TEST(andon_completion, knows_subcommands_options_and_values) {
-    EXPECT_THAT(subcommands(), Not(Contains("__complete")));
-    EXPECT_EQ(next_words("andon tas"), std::set<std::string>{"tasks"});
-    EXPECT_EQ(next_words("andon tasks "), (std::set<std::string>{"list", "follow", "cancel"}));
-    EXPECT_THAT(next_words("andon call x y --"),
-                IsSupersetOf({"--timeout", "--max-timeout", "--json", "--bearer-env"}));
-    EXPECT_EQ(next_words("andon call x --revision 2025-1"), std::set<std::string>{"2025-11-25"});
-    EXPECT_EQ(next_words("andon completion "), (std::set<std::string>{"bash", "zsh"}));
-    EXPECT_EQ(next_words("andon call --ca-file "), std::set<std::string>{":files"});
-    EXPECT_EQ(next_words("andon call 'a b"), std::set<std::string>{":files"}) << "an open quote";
-    EXPECT_EQ(next_words("andon call -- --"), std::set<std::string>{":files"}) << "no options behind --";
-}
-
-TEST(andon_completion, works_in_a_real_bash) {
-    const std::string ask = R"(
-        PATH=$(dirname )" ANDON_COMMAND R"():$PATH
-        source <(andon completion bash)
-        try() { COMP_LINE=$1 COMP_POINT=${#1}; read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-                compopt() { echo "compopt $*"; }; _andon; printf '%s\n' "${COMPREPLY[@]}"; }
-        complete -p andon
-        try 'andon too'
-        try 'andon call http://h:1/mcp echo --max'
-        try 'andon call --cwd '
-    )";
-    const own_folder here;
-    const std::string script = (here.path() / "ask.bash").string();
-    std::ofstream(script) << ask;
-    const std::string seen = output_of("bash " + script);
-    EXPECT_THAT(seen, HasSubstr("complete -F _andon andon\ntools\n--max-timeout\ncompopt -o default\n"));
-}
-
-TEST(andon_completion, is_valid_zsh) {
-    if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "zsh is not installed";
-    EXPECT_EQ(output_of(ANDON_COMMAND " completion zsh | zsh -n && echo good"), "good\n");
 }
 
 TEST(andon_man, has_every_subcommand_and_option) {

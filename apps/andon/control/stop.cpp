@@ -16,8 +16,9 @@ void add_stop(CLI::App& app, chosen& run) {
     stop_options& options = *asked;
     auto* const which = stop->add_option_group("what to stop");
     which->add_option("ID", options.ids, "As `andon ps` shows it: 4711.3, or 3 where only one andon has a 3");
-    which->add_option("-t,--tool", options.tool, "Every call of this tool");
-    which->add_option("-s,--session", options.session, "Every call of this session, as `andon ps` shows it");
+    which->add_option("-t,--tool", options.tool, "Every call of this tool")->type_name("TOOL");
+    which->add_option("-s,--session", options.session, "Every call of this session, as `andon ps` shows it")
+        ->type_name("SESSION");
     which->add_flag("--all", options.all, "Everything");
     which->require_option(1);
     stop->add_option("-r,--reason", options.reason, "Why, in words for the host and the server");

@@ -42,7 +42,7 @@ void add_config(CLI::App& app, chosen& run) {
     init->callback([given, &run] { run = [given] { return init_config(given->file, given->force); }; });
 
     CLI::App* const check = config->add_subcommand("check", "Say everything that is wrong with the file, by line");
-    check->add_option("FILE,--config", given->file, "Which file");
+    check->add_option("FILE,--config", given->file, "Which file")->type_name("FILE");
     check->add_flag("--json", given->json, "For programs: one object");
     check->footer(footer("  andon config check\n  andon config check ./andon.toml\n"));
     check->callback([given, &run] { run = [given] { return check_config(given->file, given->json); }; });

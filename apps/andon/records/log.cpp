@@ -49,7 +49,7 @@ void add_log(CLI::App& app, chosen& run) {
         ->check(CLI::Range(std::size_t{0}, std::size_t{10'000'000}).description(""))
         ->capture_default_str();
     log->add_option("--server", request.filter.server, "Only of this server")->type_name("NAME");
-    log->add_option("--tool", request.filter.tool, "Only of this tool (or prompt, or resource)")->type_name("NAME");
+    log->add_option("--tool", request.filter.tool, "Only of this tool (or prompt, or resource)")->type_name("TOOL");
     log->add_option("--end", given->end, "Only with this end, as \"timed out\"")->type_name("END")->check(end_check);
     add_duration(*log, "--since", given->since, "Only those that ended within this time, as 30m, 1h or 2d",
                  duration::zero());

@@ -48,7 +48,7 @@ void add_wrap(CLI::App& app, chosen& run) {
     auto* const command = app.add_subcommand("wrap", "Stand in front of one server, on standard input and output");
     const auto flags = std::make_shared<relay_flags>();
     add_relay_options(*command, *flags);
-    command->add_option("command", flags->argv, "The server's command, behind --");
+    command->add_option("COMMAND", flags->argv, "The server's command, behind --");
     command->footer(help_footer(examples, statuses, notes));
     command->callback([flags, &run] { run = [flags] { return wrap(*flags); }; });
 }
