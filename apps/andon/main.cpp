@@ -55,13 +55,23 @@ int fault(const std::string& words, int status) {
     return status;
 }
 
+/// Prints the help where that was asked for.
 int say_what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    andon::app::print(out.str());
-    std::cerr << andon::app::without_marks(err.str());
-    return code == 0 ? exit_status::ok : exit_status::usage;
+    if (error.get_exit_code() == 0) {
+        std::ostringstream out;
+        static_cast<void>(app.exit(error, out, std::cerr));
+        andon::app::print(out.str());
+        return exit_status::ok;
+    }
+    std::string words = andon::app::without_marks(error.what());
+    // Of two faults the one that made the other: an option that is misspelt was not given.
+    const bool all_parsed = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                            dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    if (const std::string wrong = all_parsed ? andon::app::unknown_option(app) : ""; !wrong.empty()) words = wrong;
+    const std::string command = andon::app::parsed_command(app);
+    if (!words.ends_with('?') && words.find("--") == std::string::npos) words += "; see " + command + " --help";
+    std::cerr << command << ": " << words << '\n';
+    return exit_status::usage;
 }
 
 int run_command(int argc, char** argv) {
@@ -79,6 +89,9 @@ int run_command(int argc, char** argv) {
         return exit_status::usage;
     }
     if (const std::string wrong = andon::app::unknown_subcommand(app, words); !wrong.empty()) {
+        return fault(wrong, exit_status::usage);
+    }
+    if (const std::string wrong = andon::app::missing_dashes(app, words); !wrong.empty()) {
         return fault(wrong, exit_status::usage);
     }
     try {

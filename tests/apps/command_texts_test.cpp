@@ -69,7 +69,21 @@ TEST(andon_help, a_word_that_is_no_subcommand_says_which_was_meant) {
     EXPECT_EQ(typo.err, "andon: there is no \"clal\"; did you mean \"call\"?\n");
     EXPECT_EQ(run_andon({"config", "shwo"}).err, "andon: there is no \"shwo\"; did you mean \"show\"?\n");
     EXPECT_EQ(run_andon({"no-such-thing"}).err, "andon: there is no \"no-such-thing\"; see andon --help\n");
+    EXPECT_EQ(run_andon({"config", "no-such-thing"}).err,
+              "andon: there is no \"no-such-thing\"; see andon config --help\n");
     EXPECT_THAT(run_andon({}).err, HasSubstr("Usage: andon [OPTIONS] SUBCOMMAND"));
+}
+
+TEST(andon_help, an_option_that_is_not_there_says_which_was_meant) {
+    EXPECT_EQ(run_andon({"call", "--tmieout", "3s"}).err,
+              "andon call: there is no option --tmieout; did you mean --timeout?\n")
+        << "and not that SERVER is missing";
+    EXPECT_EQ(run_andon({"stop", "--nonsense"}).err,
+              "andon stop: there is no option --nonsense; see andon stop --help\n");
+    EXPECT_EQ(run_andon({"tasks", "follow"}).err,
+              "andon tasks follow: SERVER is required; see andon tasks follow --help\n");
+    EXPECT_EQ(run_andon({"stop"}).err, "andon stop: say what to stop, in one way: an ID, --tool, --session or --all\n");
+    EXPECT_EQ(run_andon({"stop", "--all", "--tool", "x"}).status, 2);
 }
 
 TEST(andon_help, what_cannot_be_written_is_an_error) {

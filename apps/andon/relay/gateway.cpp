@@ -55,7 +55,9 @@ void add_gateway(CLI::App& app, chosen& run) {
     const auto flags = std::make_shared<gateway_flags>();
     add_relay_options(*command, *flags);
     command->add_option("--address", flags->address, "To listen on (127.0.0.1)")->type_name("ADDRESS");
-    command->add_option("--port", flags->port, "To listen on (7780); 0 is any that is free")->type_name("PORT");
+    command->add_option("--port", flags->port, "To listen on (7780); 0 is any that is free")
+        ->check(CLI::Range(0, 65'535).description(""))
+        ->type_name("PORT");
     command->add_option("COMMAND", flags->argv, "One server's command, behind --, in place of those of the file");
     command->footer(help_footer(examples, statuses));
     command->callback([flags, &run] { run = [flags] { return serve(*flags); }; });
