@@ -1,10 +1,5 @@
-#include <CLI/CLI.hpp>
-#include <memory>
-
 #include "call/call_tool.hpp"
-#include "call/session_options.hpp"
-#include "help_text.hpp"
-#include "subcommands.hpp"
+#include "call/client_command.hpp"
 
 namespace andon::app {
 namespace {
@@ -20,9 +15,8 @@ constexpr std::string_view examples =
 }  // namespace
 
 void add_call(CLI::App& app, chosen& run) {
-    auto asked = std::make_shared<call_request>();
-    CLI::App* const sub = app.add_subcommand("call", "Call a tool of a server; Ctrl-C cancels the call");
-    add_session_options(*sub, asked->session);
+    const auto [sub, asked] = add_client_command<call_request>(
+        app, run, "call", "Call a tool of a server; Ctrl-C cancels the call", examples, &call_tool);
     sub->add_option("TOOL", asked->tool, "The name of the tool")->required();
     sub->add_option(
         "ARGUMENTS", asked->words,
@@ -31,8 +25,6 @@ void add_call(CLI::App& app, chosen& run) {
     add_time_options(*sub, asked->session);
     sub->add_flag("--task", asked->task, "Run it as a task, and follow it");
     sub->add_flag("--detach", asked->detach, "Run it as a task, print its id, and leave it to itself");
-    sub->footer(help_footer(examples, call_statuses));
-    sub->callback([asked, &run] { run = [asked] { return call_tool(*asked); }; });
 }
 
 }  // namespace andon::app

@@ -90,7 +90,8 @@ void refuse_url_options(const server_access& access) {
 
 std::string access_hint(const server_access& access, std::string_view why) {
     const auto says = [&](std::string_view text) { return why.find(text) != std::string_view::npos; };
-    if (access.bearer_env.empty() && (says("HTTP 401") || says("HTTP status 401"))) return "; --bearer-env says where its token is";
+    if (access.bearer_env.empty() && (says("HTTP 401") || says("HTTP status 401")))
+        return "; --bearer-env says where its token is";
     if (says("certificate was refused")) {
         return access.ca_file.empty() ? "; --ca-file names the certificates to trust, where the system's are not those"
                                       : "; see whether the file of --ca-file has the one that signed it";
