@@ -1,8 +1,6 @@
 #include "call/server_target.hpp"
 
 #include <cstdlib>
-#include <filesystem>
-#include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/config/command_words.hpp"
@@ -31,20 +29,6 @@ server_target target_of(const gateway::server_config& server) {
         return server_url{url->url, gateway::http_options_of(*url)};
     }
     return gateway::command_of(std::get<gateway::command_target>(server.target));
-}
-
-bool in_path(const std::string& program) {
-    const char* const path = std::getenv("PATH");
-    std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-    for (;;) {
-        const auto colon = rest.find(':');
-        const std::filesystem::path directory(rest.substr(0, colon));
-        std::error_code fault;
-        const auto candidate = directory / program;
-        if (std::filesystem::is_regular_file(candidate, fault) && ::access(candidate.c_str(), X_OK) == 0) return true;
-        if (colon == std::string_view::npos) return false;
-        rest.remove_prefix(colon + 1);
-    }
 }
 
 std::pair<std::string, std::string> split_at(std::string_view text, char at, const std::string& form) {
@@ -114,7 +98,7 @@ server_target resolve_server(std::string_view text, const std::string& config_fi
     if (!is_word) return found;
     const gateway::configuration config = config_in(config_file);
     if (const auto* const named = config.server(text)) return target_of(*named);
-    if (in_path(found.argv.front())) return found;
+    if (gateway::can_be_started({.argv = found.argv})) return found;
     std::vector<std::string> names;
     for (const gateway::server_config& each : config.servers) names.push_back(each.name);
     throw std::invalid_argument("there is no server named " + in_quotes(text) +

@@ -15,8 +15,8 @@ constexpr const char* where =
 
 constexpr const char* statuses =
     "  0    done, and the file is good\n"
-    "  1    it could not be done\n"
-    "  2    the command line or the file is wrong\n";
+    "  1    it could not be done; check: a command, a folder or a token file is not there\n"
+    "  2    the command line or the file is wrong, or a certificate that it names\n";
 
 std::string footer(const char* examples) { return help_footer(examples, statuses, where); }
 
