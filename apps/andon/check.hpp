@@ -1,21 +1,23 @@
 // `andon check`, apart from its command line.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <string>
 #include <vector>
+
+#include "andon/core/time.hpp"
+#include "call/server_target.hpp"
 
 namespace andon::app {
 
 struct check_request {
-    std::vector<std::string> server{};  ///< a command, one string to be split, or a URL
+    std::vector<std::string> server{};  ///< a command in words; or a URL, a name, a command, in one
+    server_access access{};             ///< how it is reached
     std::string url{};                  ///< where the command serves
-    std::vector<std::string> headers{};
-    std::string ca_file{};
     int pid = 0;
     std::string tool{};
-    std::string arguments{};  ///< JSON
-    double timeout = 30;      ///< seconds, for one probe
+    std::string arguments{};                      ///< JSON
+    duration timeout = std::chrono::seconds(30);  ///< for one probe
     std::vector<std::string> rules{};
     std::string era = "both";
     bool json = false;

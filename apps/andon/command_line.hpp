@@ -20,4 +20,15 @@ void take_marks_off(CLI::App& app);
 /// What is wrong where a subcommand must stand, in words: `there is no "clal"; did you mean "call"?`. Empty: nothing.
 [[nodiscard]] std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words);
 
+/// Of a command that stands there without the -- before it, and whose options would be taken for ours:
+/// `put -- before the command: andon wrap -- npx some-server`. Empty: nothing is wrong.
+[[nodiscard]] std::string missing_dashes(const CLI::App& app, const std::vector<std::string>& words);
+
+/// After parsing found words that nobody expects: `there is no option --tmieout; did you mean "--timeout"?`. Empty: it
+/// was something else.
+[[nodiscard]] std::string unknown_option(const CLI::App& app);
+
+/// As `andon tasks follow`: the subcommand that was parsed.
+[[nodiscard]] std::string parsed_command(const CLI::App& app);
+
 }  // namespace andon::app

@@ -22,4 +22,24 @@ CLI::Option* add_duration(CLI::App& to, const std::string& name, std::optional<d
         ->type_name("DURATION");
 }
 
+CLI::Option* add_duration_or_seconds(CLI::App& to, const std::string& name, duration& into, const std::string& about,
+                                     duration shortest, duration longest) {
+    return to
+        .add_option_function<std::string>(
+            name,
+            [&into, name, shortest, longest](const std::string& text) {
+                const bool number = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+                const auto given = gateway::parse_duration(number ? text + 's' : text);
+                if (given && *given >= shortest && *given <= longest) {
+                    into = *given;
+                    return;
+                }
+                throw CLI::ValidationError(
+                    name, "write it as 5s, 500ms or 2m, from " + gateway::duration_text(shortest) + " to " +
+                              gateway::duration_text(longest) + ", and not as " + visible_text(text, 64));
+            },
+            about)
+        ->type_name("DURATION");
+}
+
 }  // namespace andon::app

@@ -18,4 +18,8 @@ namespace andon::app {
 CLI::Option* add_duration(CLI::App& to, const std::string& name, std::optional<duration>& into,
                           const std::string& about, duration shortest = std::chrono::milliseconds(1));
 
+/// A number alone is seconds. From `shortest` to `longest`.
+CLI::Option* add_duration_or_seconds(CLI::App& to, const std::string& name, duration& into, const std::string& about,
+                                     duration shortest, duration longest);
+
 }  // namespace andon::app

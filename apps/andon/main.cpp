@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
 #include "command_line.hpp"
 #include "exit_status.hpp"
 #include "gateway/config/config.hpp"
+#include "help_format.hpp"
 #include "help_text.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
@@ -17,15 +19,15 @@ namespace {
 
 using andon::app::exit_status;
 
-constexpr const char* about = "Stop that stops: cancellation for the Model Context Protocol, in front of any server.";
+constexpr const char* about = "Stop that stops: MCP cancellation made real, in front of any server";
 
 constexpr const char* examples =
-    "  andon wrap -- npx -y some-server     in front of one server, in a host's configuration\n"
-    "  andon ps                             what is in flight on this machine\n"
-    "  andon stop --tool index --wait       stop it, and wait until it has really stopped\n"
+    "  andon wrap -- npx -y some-server     in a host's configuration\n"
+    "  andon ps                             what is in flight\n"
+    "  andon stop --tool index --wait       stop it, and see that it stopped\n"
     "  andon log                            what became of calls\n"
     "  andon call ./server echo text=hello  call a tool; Ctrl-C cancels it\n"
-    "  andon check -- ./server              whether a server keeps the rules of cancellation\n";
+    "  andon check -- ./server              whether a server keeps the rules\n";
 
 constexpr const char* notes = "`andon SUBCOMMAND --help` says more, and `andon man | man -l -` everything.\n";
 
@@ -55,23 +57,34 @@ int fault(const std::string& words, int status) {
     return status;
 }
 
+/// Prints the help where that was asked for.
 int say_what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    andon::app::print(out.str());
-    std::cerr << andon::app::without_marks(err.str());
-    return code == 0 ? exit_status::ok : exit_status::usage;
+    if (error.get_exit_code() == 0) {
+        std::ostringstream out;
+        static_cast<void>(app.exit(error, out, std::cerr));
+        andon::app::print(out.str());
+        return exit_status::ok;
+    }
+    std::string words = andon::app::without_marks(error.what());
+    // Of two faults the one that made the other: an option that is misspelt was not given.
+    const bool all_parsed = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                            dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    if (const std::string wrong = all_parsed ? andon::app::unknown_option(app) : ""; !wrong.empty()) words = wrong;
+    const std::string command = andon::app::parsed_command(app);
+    if (!words.ends_with('?') && words.find("--") == std::string::npos) words += "; see " + command + " --help";
+    std::cerr << command << ": " << words << '\n';
+    return exit_status::usage;
 }
 
 int run_command(int argc, char** argv) {
     CLI::App app(about, "andon");
     app.set_version_flag("--version", "andon " ANDON_VERSION);
     app.require_subcommand(1);
-    app.set_help_all_flag("--help-all", "The help of every subcommand");
+    app.formatter(std::make_shared<andon::app::help_format>());
     app.footer(andon::app::help_footer(examples, andon::app::call_statuses, notes));
     andon::app::chosen run;
     add_subcommands(app, run);
+    app.set_help_all_flag("--help-all", "The help of every subcommand");  // behind them, who would inherit it
     andon::app::take_marks_off(app);
     std::vector<std::string> words(argv + 1, argv + argc);
     if (words.empty()) {
@@ -79,6 +92,9 @@ int run_command(int argc, char** argv) {
         return exit_status::usage;
     }
     if (const std::string wrong = andon::app::unknown_subcommand(app, words); !wrong.empty()) {
+        return fault(wrong, exit_status::usage);
+    }
+    if (const std::string wrong = andon::app::missing_dashes(app, words); !wrong.empty()) {
         return fault(wrong, exit_status::usage);
     }
     try {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -17,6 +18,8 @@
 #include "check/report.hpp"
 #include "check/run.hpp"
 #include "exit_status.hpp"
+#include "gateway/config/command_words.hpp"
+#include "gateway/config/nearest_word.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -25,45 +28,84 @@ namespace {
 using namespace check;
 
 /// What is wrong with the command line, in words for the user.
-class usage_error : public std::runtime_error {
-    using std::runtime_error::runtime_error;
+class usage_error : public std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
 };
 
+int complain(const std::string& words, int status) {
+    std::cerr << "andon check: " << words << '\n';
+    return status;
+}
+
+bool is_url(std::string_view text) { return text.starts_with("http://") || text.starts_with("https://"); }
+
+void expect_clean(std::string_view header) {
+    const bool clean = std::ranges::all_of(header, [](char c) { return c >= 0x20 && c != 0x7F; });
+    if (!clean) throw usage_error("a header has control characters in it");
+}
+
+void expect_certificates(const std::string& file) try {
+    static_cast<void>(detail::tls_context::client(file));
+} catch (const std::runtime_error& error) {
+    throw usage_error(error.what());
+}
+
 target target_from(const check_request& asked) {
-    target made{.command = asked.server, .url = asked.url, .ca_file = asked.ca_file, .pid = asked.pid};
-    if (made.command.size() == 1) {
-        try {
-            made.command = split_words(asked.server.front());
-        } catch (const std::invalid_argument& error) {
-            throw usage_error(error.what());
+    target made{.url = asked.url, .pid = asked.pid};
+    http_client_options how;
+    if (asked.server.empty() && made.url.empty()) {
+        throw usage_error("name a server: a command after --, a URL, or a name from the configuration");
+    }
+    if (asked.server.size() > 1 && is_url(asked.server.front())) throw usage_error("give one URL, or a command");
+    if (!asked.server.empty()) {
+        server_target found = asked.server.size() == 1 ? resolve_server(asked.server.front(), asked.access.config)
+                                                       : command{.argv = asked.server};
+        if (auto* const start = std::get_if<command>(&found)) {
+            apply_access(asked.access, *start);
+            made.command = std::move(start->argv);
+            made.environment = std::move(start->environment);
+            made.directory = std::move(start->directory);
+        } else {
+            if (!made.url.empty()) throw usage_error("give one URL, or --url and a command");
+            made.url = std::get<server_url>(found).text;
+            how = std::get<server_url>(found).how;
         }
     }
-    if (made.command.empty() && made.url.empty()) {
-        throw usage_error("name a server: a command after --, or a URL");
-    }
-    if (!made.command.empty() && is_url(made.command.front())) {
-        if (made.command.size() > 1 || !made.url.empty()) throw usage_error("give one URL, or --url and a command");
-        made.url = made.command.front();
-        made.command.clear();
-    }
+    if (made.url.empty()) refuse_url_options(asked.access);
+    if (made.command.empty()) refuse_command_options(asked.access);
+    apply_access(asked.access, how);
+    made.headers = std::move(how.headers);
+    if (!how.bearer_token.empty()) made.headers.emplace_back("Authorization", "Bearer " + how.bearer_token);
+    for (const auto& [name, value] : made.headers) expect_clean(name + value);
+    made.ca_file = std::move(how.ca_file);
+    if (!made.ca_file.empty()) expect_certificates(made.ca_file);
     if (!made.url.empty() && made.url.find("{port}") == std::string::npos) {
-        try {
-            (void)detail::endpoint::from_url(made.url);
-        } catch (const std::invalid_argument& error) {
-            throw usage_error(error.what());
-        }
+        static_cast<void>(detail::endpoint::from_url(made.url));
     }
     if (made.pid != 0 && ::kill(made.pid, 0) != 0 && errno == ESRCH) {
         throw usage_error("--pid: there is no process " + std::to_string(made.pid));
     }
-    for (const std::string& each : asked.headers) {
-        const std::size_t colon = each.find(':');
-        const bool clean = std::all_of(each.begin(), each.end(), [](char c) { return c >= 0x20 && c != 0x7F; });
-        if (colon == std::string::npos || colon == 0 || !clean) throw usage_error("--header needs 'Name: value'");
-        const std::size_t value = each.find_first_not_of(' ', colon + 1);
-        made.headers.emplace_back(each.substr(0, colon), value == std::string::npos ? "" : each.substr(value));
-    }
     return made;
+}
+
+/// Of the client under test.
+std::vector<std::string> client_command(const check_request& asked) {
+    if (asked.server.size() != 1) return asked.server;
+    auto words = gateway::command_words(asked.server.front());
+    if (!words) throw usage_error("a quote or a backslash has no end in: " + visible_text(asked.server.front(), 200));
+    return *std::move(words);
+}
+
+/// As the table has it.
+std::string rule_named(const std::string& text) {
+    std::string id(text);
+    std::ranges::transform(id, id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::vector<std::string> known;
+    for (const probe& each : all_probes()) known.emplace_back(each.id);
+    if (std::ranges::find(known, id) != known.end()) return id;
+    const std::string meant = gateway::did_you_mean(id, known);
+    throw usage_error("there is no probe for '" + visible_text(text, 40) + "'" +
+                      (meant.empty() ? ": see andon check --list" : meant));
 }
 
 run_options options_from(const check_request& asked) {
@@ -71,18 +113,12 @@ run_options options_from(const check_request& asked) {
     how.legacy = asked.era != "modern";
     how.modern = asked.era != "legacy";
     how.era_forced = asked.era != "both";
-    how.limit = milliseconds(static_cast<std::int64_t>(asked.timeout * 1000));
+    how.limit = std::chrono::duration_cast<milliseconds>(asked.timeout);
     how.search.patience = std::min(milliseconds(5000), how.limit);
     how.search.handshake = std::min(how.search.handshake, how.limit);
     how.search.tool = asked.tool;
     how.search.jobs = asked.jobs;
-    for (const std::string& each : asked.rules) {
-        const auto all = all_probes();
-        if (std::none_of(all.begin(), all.end(), [&](const probe& p) { return p.id == each; })) {
-            throw usage_error("there is no probe for '" + visible_text(each, 40) + "': see andon check --list");
-        }
-        how.rules.insert(each);
-    }
+    for (const std::string& each : asked.rules) how.rules.insert(rule_named(each));
     if (asked.arguments.empty()) return how;
     if (asked.tool.empty()) throw usage_error("--args needs --tool");
     boost::system::error_code failed;
@@ -120,6 +156,11 @@ private:
     bool verbose_;
     bool terminal_;
 };
+
+int unreachable(const check_request& asked, const std::exception& error) {
+    const std::string why = visible_text(error.what(), 600);
+    return complain(why + access_hint(asked.access, why), exit_status::unreachable);
+}
 
 int status_of(check_verdict what) { return what == check_verdict::pass ? exit_status::ok : exit_status::failed; }
 
@@ -167,11 +208,14 @@ int report_apart(const check_request& asked, const checked_client& found) {
 
 /// What would be left unsaid otherwise.
 void refuse_for_client(const check_request& asked) {
+    const server_access& access = asked.access;
+    const bool reaches = !access.headers.empty() || !access.ca_file.empty() || !access.bearer_env.empty() ||
+                         !access.config.empty() || !access.env.empty() || !access.cwd.empty();
     if (!asked.junit.empty() || asked.markdown || !asked.rules.empty() || !asked.tool.empty() || asked.pid != 0 ||
-        !asked.url.empty() || !asked.headers.empty() || !asked.ca_file.empty()) {
+        !asked.url.empty() || reaches) {
         throw usage_error(
-            "--junit, --markdown, --rules, --tool, --pid, --url, --header and --ca are for servers, and "
-            "not for --client");
+            "--junit, --markdown, --rules, --tool, --pid, --url and the options that say how a server is reached "
+            "are for servers, and not for --client");
     }
 }
 
@@ -187,9 +231,7 @@ int check_a_client(const check_request& asked) {
             std::cerr << "listening on " << url << '\n' << what_to_do() << "Ctrl-C ends it and prints the report.\n";
         }));
     } else {
-        const target client = target_from(asked);
-        if (client.command.empty()) throw usage_error("name the command of the client after --");
-        all = watch_client_command(client.command, milliseconds(static_cast<std::int64_t>(asked.timeout * 1000)));
+        all = watch_client_command(client_command(asked), std::chrono::duration_cast<milliseconds>(asked.timeout));
         if (all.empty()) {
             std::cerr << "andon check: the client spoke to nobody: it is to start $ANDON_CHECK_SERVER on stdio, or to "
                          "connect to $ANDON_CHECK_URL\n";
@@ -215,24 +257,18 @@ int run_check(const check_request& asked) try {
         return exit_status::ok;
     }
     return asked.client ? check_a_client(asked) : check_a_server(asked);
-} catch (const usage_error& error) {
-    std::cerr << "andon check: " << error.what() << '\n';
-    return exit_status::usage;
+} catch (const std::invalid_argument& error) {
+    return complain(error.what(), exit_status::usage);
 } catch (const wrong_question& error) {
-    std::cerr << "andon check: " << error.what() << '\n';
-    return exit_status::usage;
-} catch (const server_gone& error) {
-    std::cerr << "andon check: " << visible_text(error.what(), 600) << '\n';
-    return exit_status::unreachable;
+    return complain(error.what(), exit_status::usage);
 } catch (const std::system_error& error) {
-    std::cerr << "andon check: " << error.what() << '\n';
-    return exit_status::unreachable;
-} catch (const not_spoken& error) {
-    std::cerr << "andon check: " << visible_text(error.what(), 600) << '\n';
-    return exit_status::unreachable;
+    return complain(error.what(), exit_status::unreachable);
 } catch (const server_hangs& error) {
-    std::cerr << "andon check: hangs: " << visible_text(error.what(), 600) << '\n';
-    return exit_status::unreachable;
+    return complain("hangs: " + visible_text(error.what(), 600), exit_status::unreachable);
+} catch (const server_gone& error) {
+    return unreachable(asked, error);
+} catch (const not_spoken& error) {
+    return unreachable(asked, error);
 }
 
 }  // namespace andon::app

@@ -37,6 +37,27 @@ std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+    std::vector<std::string> lines;
+    columns = std::max<std::size_t>(columns, 1);
+    const std::string margin(std::min(indent, columns / 2), ' ');
+    const auto room = [&] { return lines.empty() ? columns : columns - margin.size(); };
+    const auto add = [&](std::string_view line) { lines.push_back((lines.empty() ? "" : margin) + std::string(line)); };
+    while (width_of(text) > room()) {
+        std::size_t used = 0;
+        std::size_t end = 0;  // where the character begins that does not fit
+        while (end < text.size() && (continues_character(text[end]) || ++used <= room())) ++end;
+        const std::size_t blank = text.rfind(' ', end);
+        const bool at_blank = blank != std::string_view::npos && text.find_first_not_of(' ') < blank;
+        const std::string_view line = text.substr(0, at_blank ? blank : end);
+        add(line.substr(0, line.find_last_not_of(' ') + 1));
+        text.remove_prefix(at_blank ? blank : end);
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    }
+    if (!text.empty() || lines.empty()) add(text);
+    return lines;
+}
+
 std::string show(duration d) {
     const auto ns = static_cast<double>(std::chrono::nanoseconds(d).count());
     if (ns < 1e3) return printed("%.0f ns", ns);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 #include "andon/core/time.hpp"
 
@@ -18,6 +19,10 @@ enum class align { left, right };
 
 /// How many columns a text takes; as fit() counts, a character is one.
 [[nodiscard]] std::size_t width_of(std::string_view text);
+
+/// In lines of at most `columns`, broken at blanks; a word that is longer is broken where it must be. All but the first
+/// are indented.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
 /// As `250 ns`, `41 µs`, `3.2 ms`, `1.20 s`.
 [[nodiscard]] std::string show(duration d);

@@ -65,6 +65,8 @@ TEST_F(andon_call_terminal, the_second_control_c_leaves_at_once) {
     screen.press("C-c");
     const std::string end = screen.wait_for("[ended 130]");
     EXPECT_THAT(end, Not(HasSubstr("cancelled after"))) << "it stayed until the server was killed";
+    EXPECT_THAT(end, HasSubstr("\n[ended 130]"));
+    EXPECT_THAT(end, Not(testing::ContainsRegex("\\^C|ncelling  "))) << "something is left of the bar, or of ^C";
 }
 
 TEST_F(andon_call_terminal, the_bar_follows_the_width_of_the_window_and_touches_nothing_else) {
@@ -113,8 +115,30 @@ TEST_F(andon_call_terminal, colours_are_for_terminals_that_want_them) {
     EXPECT_THAT(piped.wait_for("[ended 0]"), Not(HasSubstr("^[")));
 }
 
+TEST_F(andon_call_terminal, tools_stand_below_one_another_in_a_narrow_window) {
+    const tmux_screen screen(40, 200, ANDON_COMMAND " tools " + everything_server);
+    const std::string end = screen.wait_for("[ended 0]");
+    EXPECT_THAT(end, HasSubstr("\nwait\n    Waits, with progress, and stops when\n    it is cancelled\n"
+                               "    ms:integer tick_ms?:integer\n    key?:string\n"));
+    EXPECT_THAT(end, HasSubstr("\ntest_elicitation_sep1330_enums\n")) << "a name is whole";
+    EXPECT_THAT(end, Not(HasSubstr("…")));
+    for (const std::string& row : screen.rows()) {
+        EXPECT_TRUE(end.find('\n' + row + '\n') != std::string::npos || end.starts_with(row)) << "broken: " << row;
+    }
+    const tmux_screen one(40, 200, ANDON_COMMAND " tools " + everything_server + " wait");
+    EXPECT_THAT(one.wait_for("[ended 0]"), HasSubstr("wait\nWaits, with progress, and stops when it\nis cancelled\n"));
+}
+
+TEST_F(andon_call_terminal, a_server_that_takes_its_time_is_told_of_and_not_waited_for_longer_than_wanted) {
+    const std::string mute = "'sh -c \"cat >/dev/null\"'";
+    const tmux_screen screen(80, 10, ANDON_COMMAND " tools " + mute + " --timeout 1500ms");
+    screen.wait_for_match(R"(connecting…  1\.\d s)");
+    EXPECT_THAT(screen.wait_for("[ended 4]"),
+                testing::StartsWith("andon: timed out: no answer within 1s500ms\n[ended"));
+}
+
 TEST_F(andon_call_terminal, the_table_of_tools_is_cut_to_the_window) {
-    const tmux_screen screen(60, 60, ANDON_COMMAND " tools " + everything_server);
+    const tmux_screen screen(100, 60, ANDON_COMMAND " tools " + everything_server);
     const std::string end = screen.wait_for("[ended 0]");
     EXPECT_THAT(end, HasSubstr("…"));
     for (const std::string& row : screen.rows()) EXPECT_FALSE(row.starts_with(" ")) << "a line was broken: " << row;

@@ -1,4 +1,5 @@
-// Help, completion and the man page: all made from the command line itself.
+// Help and the man page: made from the command line itself.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -55,6 +56,34 @@ TEST(andon_help, of_every_subcommand_has_examples_and_exit_statuses) {
     }
 }
 
+/// Lines that are longer than a usual terminal.
+std::vector<std::string> too_long(const std::string& text) {
+    std::vector<std::string> found;
+    std::istringstream from(text);
+    for (std::string line; std::getline(from, line);) {
+        // A character that is more than a byte is one column.
+        const auto bytes =
+            std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+        if (columns > 80) found.push_back(line);
+    }
+    return found;
+}
+
+TEST(andon_help, fits_a_usual_terminal) {
+    EXPECT_THAT(too_long(run_andon({"--help"}).out), testing::IsEmpty());
+    for (const std::string& each : subcommands()) {
+        EXPECT_THAT(too_long(run_andon({each, "--help"}).out), testing::IsEmpty()) << each;
+    }
+    for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
+             {"tasks", "list"}, {"tasks", "follow"}, {"config", "init"}, {"config", "check"}, {"config", "show"}}) {
+        EXPECT_THAT(too_long(run_andon({each[0], each[1], "--help"}).out), testing::IsEmpty()) << each[0] << each[1];
+    }
+    const std::string stop = run_andon({"stop", "--help"}).out;
+    EXPECT_THAT(stop, HasSubstr("Usage: andon stop [OPTIONS] [ID...]\n"));
+    EXPECT_THAT(stop, Not(testing::ContainsRegex("TEXT:|Option Group|REQUIRED|help-all")));
+    EXPECT_THAT(run_andon({"wrap", "--help"}).out, HasSubstr("--on-ignored drop|restart|isolate\n"));
+}
+
 TEST(andon_help, a_wrong_command_line_is_status_2) {
     EXPECT_EQ(run_andon({}).status, 2);
     EXPECT_EQ(run_andon({"no-such-thing"}).status, 2);
@@ -69,7 +98,21 @@ TEST(andon_help, a_word_that_is_no_subcommand_says_which_was_meant) {
     EXPECT_EQ(typo.err, "andon: there is no \"clal\"; did you mean \"call\"?\n");
     EXPECT_EQ(run_andon({"config", "shwo"}).err, "andon: there is no \"shwo\"; did you mean \"show\"?\n");
     EXPECT_EQ(run_andon({"no-such-thing"}).err, "andon: there is no \"no-such-thing\"; see andon --help\n");
+    EXPECT_EQ(run_andon({"config", "no-such-thing"}).err,
+              "andon: there is no \"no-such-thing\"; see andon config --help\n");
     EXPECT_THAT(run_andon({}).err, HasSubstr("Usage: andon [OPTIONS] SUBCOMMAND"));
+}
+
+TEST(andon_help, an_option_that_is_not_there_says_which_was_meant) {
+    EXPECT_EQ(run_andon({"call", "--tmieout", "3s"}).err,
+              "andon call: there is no option --tmieout; did you mean --timeout?\n")
+        << "and not that SERVER is missing";
+    EXPECT_EQ(run_andon({"stop", "--nonsense"}).err,
+              "andon stop: there is no option --nonsense; see andon stop --help\n");
+    EXPECT_EQ(run_andon({"tasks", "follow"}).err,
+              "andon tasks follow: SERVER is required; see andon tasks follow --help\n");
+    EXPECT_EQ(run_andon({"stop"}).err, "andon stop: say what to stop, in one way: an ID, --tool, --session or --all\n");
+    EXPECT_EQ(run_andon({"stop", "--all", "--tool", "x"}).status, 2);
 }
 
 TEST(andon_help, what_cannot_be_written_is_an_error) {
@@ -81,47 +124,6 @@ TEST(andon_help, what_cannot_be_written_is_an_error) {
     }
     EXPECT_EQ(output_of("bash -o pipefail -c '" ANDON_COMMAND " man | true; echo $?'"), "0\n")
         << "a reader that left is none";
-}
-
-TEST(andon_completion, knows_a_file_that_can_be_named_in_two_ways) {
-    EXPECT_THAT(next_words("andon config check --"), Contains("--config"));
-    EXPECT_THAT(next_words("andon config check "), Contains(":files"));
-}
-
-TEST(andon_completion, knows_subcommands_options_and_values) {
-    EXPECT_THAT(subcommands(), Not(Contains("__complete")));
-    EXPECT_EQ(next_words("andon tas"), std::set<std::string>{"tasks"});
-    EXPECT_EQ(next_words("andon tasks "), (std::set<std::string>{"list", "follow", "cancel"}));
-    EXPECT_THAT(next_words("andon call x y --"),
-                IsSupersetOf({"--timeout", "--max-timeout", "--json", "--bearer-env"}));
-    EXPECT_EQ(next_words("andon call x --revision 2025-1"), std::set<std::string>{"2025-11-25"});
-    EXPECT_EQ(next_words("andon completion "), (std::set<std::string>{"bash", "zsh"}));
-    EXPECT_EQ(next_words("andon call --ca-file "), std::set<std::string>{":files"});
-    EXPECT_EQ(next_words("andon call 'a b"), std::set<std::string>{":files"}) << "an open quote";
-    EXPECT_EQ(next_words("andon call -- --"), std::set<std::string>{":files"}) << "no options behind --";
-}
-
-TEST(andon_completion, works_in_a_real_bash) {
-    const std::string ask = R"(
-        PATH=$(dirname )" ANDON_COMMAND R"():$PATH
-        source <(andon completion bash)
-        try() { COMP_LINE=$1 COMP_POINT=${#1}; read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-                compopt() { echo "compopt $*"; }; _andon; printf '%s\n' "${COMPREPLY[@]}"; }
-        complete -p andon
-        try 'andon too'
-        try 'andon call http://h:1/mcp echo --max'
-        try 'andon call --cwd '
-    )";
-    const own_folder here;
-    const std::string script = (here.path() / "ask.bash").string();
-    std::ofstream(script) << ask;
-    const std::string seen = output_of("bash " + script);
-    EXPECT_THAT(seen, HasSubstr("complete -F _andon andon\ntools\n--max-timeout\ncompopt -o default\n"));
-}
-
-TEST(andon_completion, is_valid_zsh) {
-    if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "zsh is not installed";
-    EXPECT_EQ(output_of(ANDON_COMMAND " completion zsh | zsh -n && echo good"), "good\n");
 }
 
 TEST(andon_man, has_every_subcommand_and_option) {
@@ -146,9 +148,11 @@ TEST(andon_man, is_set_without_a_warning) {
     const own_folder here;
     const std::string page = (here.path() / "andon.1").string();
     std::ofstream(page) << run_andon({"man"}).out;
-    const std::string all = "LC_ALL=C.UTF-8 MANWIDTH=100 MANPAGER=cat man -l --warnings " + page;
+    const std::string all = "LC_ALL=C.UTF-8 MANWIDTH=80 MANPAGER=cat MANOPT= man -l --warnings " + page;
     EXPECT_EQ(output_of(all + " 2>&1 >/dev/null"), "");
-    EXPECT_THAT(output_of(all), HasSubstr("andon call"));
+    const std::string text = output_of(all);
+    EXPECT_THAT(text, HasSubstr("andon call"));
+    EXPECT_THAT(too_long(text), testing::IsEmpty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "andon/wire/error.hpp"
 #include "apps/andon_process.hpp"
+#include "transport/http/certificate.hpp"
 
 namespace andon {
 namespace {
@@ -86,15 +87,55 @@ TEST_F(config_command, check_tells_every_problem_by_line_and_ends_with_two) {
 
 TEST_F(config_command, check_warns_of_what_would_fail_later) {
     const std::string file =
-        folder.write("a.toml",
-                     "[gateway.tokens.alice]\nenv = \"ALICE_OF_TEST\"\n[servers.a]\nurl = \"http://h/\"\n"
-                     "ca_file = \"none.pem\"\n");
+        folder.write("a.toml", "[gateway.tokens.alice]\nenv = \"ALICE_OF_TEST\"\n[servers.a]\nurl = \"http://h/\"\n");
     const result check = run({"check", file});
     EXPECT_EQ(check.status, 0);
-    EXPECT_THAT(check.err,
-                HasSubstr("warning: the environment variable ALICE_OF_TEST, for the token of alice, is not set"));
-    EXPECT_THAT(check.err, HasSubstr("warning: the ca_file of the server a, " + (folder / "none.pem")));
+    EXPECT_EQ(check.err, "warning: " + file +
+                             ":2:1: env: the environment variable ALICE_OF_TEST, for the token of alice, is not set\n");
     EXPECT_EQ(check.out, file + ": good, 1 server\n");
+}
+
+TEST_F(config_command, check_finds_certificates_that_cannot_be_used) {
+    const auto wrong = [&](const std::string& text, const std::string& where, const std::string& why) {
+        const std::string file = folder.write("a.toml", text);
+        const result check = run({"check", file});
+        EXPECT_EQ(check.status, 2) << text;
+        EXPECT_EQ(check.out, "") << "it is not good";
+        EXPECT_THAT(check.err, testing::StartsWith(file + where));
+        EXPECT_THAT(check.err, HasSubstr(why));
+        EXPECT_EQ(json::parse(run({"check", file, "--json"}).out).at("ok"), false);
+    };
+    const certificate own;
+    const certificate other;
+    static_cast<void>(folder.write("bad.pem", "no certificate"));
+    const auto with = [](const std::string& certificate, const std::string& key) {
+        return "[gateway]\ncertificate = \"" + certificate + "\"\nprivate_key = \"" + key + "\"\n";
+    };
+    wrong(with("none.pem", "none.key"), ":2:1: certificate: ", "No such file");
+    wrong(with("bad.pem", own.key_file()), ":2:1: certificate: ", "bad.pem");
+    wrong(with(own.file(), "bad.pem"), ":3:1: private_key: ", "bad.pem");
+    wrong(with(own.file(), other.key_file()), ":3:1: private_key: ", "mismatch");
+    wrong("[servers.a]\nurl = \"https://h/\"\nca_file = \"bad.pem\"\n", ":3:1: ca_file: ", "bad.pem");
+    EXPECT_EQ(run({"check", folder.write("a.toml", with(own.file(), own.key_file()))}).status, 0);
+}
+
+TEST_F(config_command, check_finds_commands_that_are_not_there) {
+    const std::string script = folder.write("bin/a-server-of-test", "#!/bin/sh\n");
+    const auto check = [&](const std::string& server) {
+        return run({"check", folder.write("a.toml", "[servers.a]\n" + server)});
+    };
+    const result missing = check("timeout = \"1s\"\ncommand = \"no-such-server-of-test --flag\"\n");
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_EQ(missing.out, "");
+    EXPECT_EQ(missing.err, "warning: " + (folder / "a.toml") +
+                               ":3:1: command: there is no program no-such-server-of-test in the PATH\n");
+    EXPECT_EQ(check("command = \"" + script + "\"\n").status, 1) << "it cannot be executed";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    EXPECT_EQ(check("command = \"" + script + "\"\n").status, 0);
+    EXPECT_EQ(check("command = \"bin/a-server-of-test\"\n").status, 1) << "not from here";
+    EXPECT_EQ(check("command = \"bin/a-server-of-test\"\ncwd = \".\"\n").status, 0);
+    EXPECT_EQ(check("command = \"a-server-of-test\"\nenv = {PATH = \"" + (folder / "bin") + "\"}\n").status, 0);
+    EXPECT_THAT(check("command = \"cat\"\ncwd = \"none\"\n").err, HasSubstr(":3:1: cwd: there is no folder "));
 }
 
 TEST_F(config_command, show_is_what_is_in_effect_and_never_a_secret) {
@@ -109,6 +150,14 @@ TEST_F(config_command, show_is_what_is_in_effect_and_never_a_secret) {
     EXPECT_THAT(show.out, testing::Not(HasSubstr("hush")));
     const json::value parsed = json::parse(run({"show", "--json"}, {{"ANDON_CONFIG", file}}).out);
     EXPECT_EQ(parsed.at("servers").at("a").at("timeout"), "1m30s");
+}
+
+TEST_F(config_command, show_says_where_the_journal_is) {
+    const std::string expected = folder / "state/journal.db";
+    EXPECT_THAT(run({"show"}).out, HasSubstr("path = \"" + expected + "\"\n"));
+    EXPECT_EQ(json::parse(run({"show", "--json"}).out).at("journal").at("path"), json::string(expected));
+    const std::string file = folder.write("a.toml", "[journal]\npath = \"other.db\"\n");
+    EXPECT_THAT(run({"show", "--config", file}).out, HasSubstr("path = \"" + (folder / "other.db") + "\"\n"));
 }
 
 TEST_F(config_command, a_password_in_a_url_is_not_shown) {

@@ -8,6 +8,7 @@
 
 #include "andon/wire/error.hpp"
 #include "apps/andon_process.hpp"
+#include "apps/tmux_screen.hpp"
 #include "gateway/journal/journal.hpp"
 #include "gateway/journal_entries.hpp"
 #include "process/process_watch.hpp"
@@ -60,12 +61,12 @@ TEST_F(log_command, shows_one_line_for_each_call_with_all_that_became_of_it) {
     std::istringstream text(out({}));
     std::string line;
     std::getline(text, line);
-    EXPECT_THAT(line, MatchesRegex("2...-..-.. ..:..:..\\.... +[0-9]+\\.1 +everything +wait +id +completed +after .*"));
-    std::getline(text, line);
     EXPECT_THAT(line, HasSubstr(std::to_string(::getpid()) + ".12"));
     EXPECT_THAT(line, HasSubstr("id 9007199254740993  cancelled after 1.50 s; asked to stop by host: the user pressed "
                                 "Stop; ignored its cancel, and stopped after 2.04 s (killed), 3 late messages dropped, "
                                 "2 processes killed"));
+    std::getline(text, line);
+    EXPECT_THAT(line, MatchesRegex("2...-..-.. ..:..:..\\.... +[0-9]+\\.1 +everything +wait +completed +after .*"));
     EXPECT_FALSE(std::getline(text, line));
     EXPECT_EQ(out({}).find('\x1b'), std::string::npos) << "no colours in a pipe";
 }
@@ -204,11 +205,67 @@ TEST_F(log_command, tells_why_a_journal_cannot_be_read) {
     EXPECT_THAT(other.err(), HasSubstr(folder / "other.db"));
 }
 
+TEST_F(log_command, columns_stand_below_one_another_also_in_a_pipe) {
+    journal_entry other = small_entry(1'234'567, "a tool with a long name");
+    other.call.server = "a-server-of-many-words";
+    const journal_entry first = small_entry(1);
+    other.ended = first.ended + 1ms;
+    write({first, other});
+    std::istringstream text(out({}));
+    std::string one;
+    std::string two;
+    std::getline(text, one);
+    std::getline(text, two);
+    EXPECT_EQ(one.find("completed"), two.find("completed")) << one << '\n' << two;
+    EXPECT_THAT(two, HasSubstr("  a-server-of-many-words  a tool with a long name  "));
+}
+
+TEST_F(log_command, the_newest_is_last) {
+    journal_entry old = small_entry(2);
+    old.ended -= 1min;
+    old.call.started -= 1min;
+    write({small_entry(1), old});
+    const std::string text = out({});
+    EXPECT_LT(text.find(".2 "), text.find(".1 ")) << text;
+    EXPECT_EQ(numbers({}), (std::vector<std::uint64_t>{1, 2})) << "programs have them as the journal has";
+}
+
+TEST_F(log_command, fits_the_window) {
+    if (!tmux_screen::there_is()) GTEST_SKIP() << tmux_screen::missing;
+    journal_entry other = small_entry(13, "a_tool_with_a_name_that_is_longer_than_any");
+    other.call.server = "a-server-of-a-great-many-words";
+    other.call.request_id = "0123456789abcdef0123456789abcdef";
+    write({full_entry(), other});
+    const auto seen_in = [&](int columns) {
+        const tmux_screen screen(
+            columns, 24, ANDON_COMMAND " log",
+            {{"ANDON_STATE_DIR", folder / "state"}, {"ANDON_CONFIG", ""}, {"HOME", folder / "home"}});
+        const std::string whole = screen.wait_for("[ended 0]");
+        std::string glass;
+        for (const std::string& row : screen.rows()) glass += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+        EXPECT_EQ(glass.substr(0, glass.find("[ended 0]")), whole.substr(0, whole.find("[ended 0]")))
+            << "the edge of the window broke a line";
+        return glass;
+    };
+    const std::string wide = seen_in(160);
+    EXPECT_THAT(wide, MatchesRegex("ENDED +ID +SERVER +TOOL +REQUEST +WHAT BECAME OF IT\n(.|\n)*"));
+    EXPECT_THAT(wide, HasSubstr("a-server-of-a-g…  a_tool_with_a_name_that…  id 01234567…  completed after"));
+    EXPECT_THAT(wide, HasSubstr("id 90071992…  cancelled after 1.50 s; asked to stop by host: the user pressed\n"));
+
+    const std::string usual = seen_in(80);
+    EXPECT_THAT(usual, HasSubstr("ENDED     ID"));
+    EXPECT_THAT(usual, MatchesRegex("ENDED[^\n]*\n2...-..-..\n..:..:..  [0-9]+.12 (.|\n)*")) << "the day above";
+    EXPECT_THAT(usual, HasSubstr("a-serve…  a_tool_…  completed after"));
+
+    const std::string narrow = seen_in(36);
+    EXPECT_THAT(narrow, HasSubstr("\n    cancelled after 1.50 s; asked to\n    stop by host: the user pressed\n"));
+}
+
 TEST_F(log_command, MSG_4_has_colours_on_a_terminal_and_nothing_of_a_stranger) {
     journal_entry entry = full_entry();
     entry.call.reason = "a\x1b[2Jb\nc";
     write({entry});
-    winsize size{.ws_row = 24, .ws_col = 200, .ws_xpixel = 0, .ws_ypixel = 0};
+    winsize size{.ws_row = 24, .ws_col = 250, .ws_xpixel = 0, .ws_ypixel = 0};
     int terminal = -1;
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
     if (child == 0) {
@@ -228,7 +285,7 @@ TEST_F(log_command, MSG_4_has_colours_on_a_terminal_and_nothing_of_a_stranger) {
     ::waitpid(child, nullptr, 0);
     EXPECT_THAT(text, HasSubstr("\x1b[31mcancelled\x1b[0m"));
     EXPECT_THAT(text, HasSubstr("a\\x1b[2Jb\\nc"));
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << "the heading, and the call";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "apps/andon_process.hpp"
 #include "server/http_client.hpp"
+#include "transport/http/certificate.hpp"
 
 namespace andon {
 namespace {
@@ -52,6 +53,47 @@ TEST_F(relay_commands, a_server_gets_its_arguments_to_the_byte) {
     EXPECT_THAT(wrap.until_error("[c]>."), HasSubstr("<\x01[c]>.")) << "not even its own mark is taken off";
     wrap.signal(SIGTERM);
     static_cast<void>(wrap.end());
+}
+
+TEST_F(relay_commands, a_command_needs_the_dashes_before_it) {
+    const andon_run bare = run({"wrap", "--name", "x", "npx", "-y", "some-server"});
+    EXPECT_EQ(bare.status, 2);
+    EXPECT_EQ(bare.err, "andon: put -- before the command: andon wrap --name x -- npx -y some-server\n");
+    EXPECT_THAT(run({"gateway", "--port", "0", "cat"}).err, HasSubstr("andon gateway --port 0 -- cat; or --server"));
+}
+
+TEST_F(relay_commands, a_name_that_the_configuration_does_not_have_says_which_was_meant) {
+    const std::string file = folder.write("a.toml", "[servers.files]\ncommand = \"cat\"\n");
+    const andon_run typo = run({"wrap", "--config", file, "--server", "flies"});
+    EXPECT_EQ(typo.status, 2);
+    EXPECT_THAT(typo.err, HasSubstr("no server of the name \"flies\"; did you mean \"files\"?"));
+    EXPECT_THAT(run({"wrap", "--server", "flies"}).err, HasSubstr("\"flies\"; it has none"));
+}
+
+TEST_F(relay_commands, a_server_behind_tls_and_a_token_can_be_reached_without_a_file) {
+    const certificate own;
+    const std::string file = folder.write("a.toml", "[gateway]\nport = 0\ncertificate = \"" + own.file() +
+                                                        "\"\nprivate_key = \"" + own.key_file() +
+                                                        "\"\n[gateway.tokens.ann]\nenv = \"ANN_OF_TEST\"\n[servers.a]\n"
+                                                        "command = \"" ANDON_EVERYTHING_SERVER "\"\n");
+    const environment_list token{{"ANN_OF_TEST", "hush"}};
+    andon_process gateway({"gateway", "--config", file}, {}, at_home_in(folder, token));
+    const std::string said = address_of(gateway);
+    const std::string url = said.substr(said.find("https://"));
+    const andon_run refused = run({"tools", url});
+    EXPECT_EQ(refused.status, 3);
+    EXPECT_THAT(refused.err, HasSubstr("the certificate was refused"));
+    EXPECT_THAT(refused.err, HasSubstr("; --ca-file names the certificates to trust"));
+    EXPECT_THAT(run({"check", url}).err, HasSubstr("; --ca-file names the certificates to trust"));
+    EXPECT_THAT(run({"tools", url, "--ca-file", own.file()}).err, HasSubstr("; --bearer-env says where its token is"));
+
+    const std::string wrap = "\"" ANDON_COMMAND "\" wrap --url " + url + " --ca-file " + own.file();
+    const andon_run reached = run({"tools", wrap + " --bearer-env ANN_OF_TEST", "-q"}, token);
+    EXPECT_EQ(reached.status, 0) << reached.err;
+    EXPECT_THAT(reached.out, HasSubstr("echo"));
+    EXPECT_EQ(run({"wrap", "--ca-file", own.file(), "--", "cat"}).status, 2);
+    gateway.signal(SIGTERM);
+    EXPECT_EQ(gateway.end(), 0);
 }
 
 TEST_F(relay_commands, figures_need_a_token_where_requests_do) {

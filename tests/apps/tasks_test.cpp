@@ -42,6 +42,15 @@ protected:
     std::string url_;
 };
 
+TEST_P(andon_tasks, none_to_list_is_said) {
+    if (GetParam() != revision::v2025_11_25) GTEST_SKIP() << "only that revision lists them";
+    const andon_run none = andon({"tasks", "list"});
+    EXPECT_EQ(none.status, 0) << none.err;
+    EXPECT_EQ(none.out, "");
+    EXPECT_EQ(none.err, "andon: the server has no tasks of yours\n");
+    EXPECT_EQ(andon({"tasks", "list"}, {"--json"}).out, "[]\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(both, andon_tasks, testing::Values(revision::v2025_11_25, revision::v2026_07_28),
                          revision_name());
 

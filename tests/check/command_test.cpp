@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "andon/process/process_tree.hpp"
+#include "apps/program.hpp"
 #include "check/target.hpp"
+#include "own_folder.hpp"
 
 namespace andon::check {
 namespace {
@@ -138,11 +140,68 @@ TEST(check_command, lists_its_probes_without_a_server) {
     EXPECT_THAT(what.out, HasSubstr("SUB-3"));
 }
 
-TEST(split_words, as_a_shell_would) {
-    using testing::ElementsAre;
-    EXPECT_THAT(split_words(R"(a  'b c' "d \"e" f\ g '')"), ElementsAre("a", "b c", "d \"e", "f g", ""));
-    EXPECT_THAT(split_words("  "), testing::IsEmpty());
-    EXPECT_THROW((void)split_words("a 'b"), std::invalid_argument);
+TEST(check_command, a_server_can_be_a_name_from_the_configuration) {
+    const own_folder folder;
+    const std::string config = folder.write("a.toml",
+                                            "[servers.plain]\ncommand = [\"sh\", \"-c\", \"exec $THE_SERVER\"]\n"
+                                            "env = {THE_SERVER = \"" ANDON_BROKEN_SERVER
+                                            "\"}\n"
+                                            "[servers.far]\nurl = \"http://127.0.0.1:1/mcp\"\n"
+                                            "bearer_env = \"NONE_OF_TEST\"\n");
+    const ran named = andon_check({"plain", "--config", config, "--rules", "dir-4", "--era", "legacy", "--tool", "wait",
+                                   "--args", R"({"ms":500})"});
+    EXPECT_EQ(named.status, 0) << named.err;
+    EXPECT_THAT(named.out, HasSubstr("DIR-4   we          pass"));
+    const ran env = andon_check({"--env", "THE_SERVER=" ANDON_BROKEN_SERVER, "--rules", "DIR-4", "--era", "legacy",
+                                 "--tool", "wait", "--args", R"({"ms":500})", "--", "sh", "-c", "exec $THE_SERVER"});
+    EXPECT_EQ(env.status, 0) << env.err;
+    const ran typo = andon_check({"plian", "--config", config});
+    EXPECT_EQ(typo.status, 2);
+    EXPECT_THAT(typo.err, HasSubstr("there is no server named \"plian\""));
+    EXPECT_THAT(typo.err, HasSubstr("; did you mean \"plain\"?\n"));
+    const ran token = andon_check({"far", "--config", config});
+    EXPECT_EQ(token.status, 2);
+    EXPECT_THAT(token.err, HasSubstr("NONE_OF_TEST is not set"));
+}
+
+TEST(check_command, a_token_comes_from_the_environment) {
+    const own_folder folder;
+    const own_variable token("ANDON_TOKEN_OF_TEST", "hush");
+    const std::string config = folder.write("a.toml",
+                                            "[gateway]\nport = 0\n[gateway.tokens.ann]\n"
+                                            "env = \"ANDON_TOKEN_OF_TEST\"\n"
+                                            "[servers.a]\ncommand = \"" ANDON_BROKEN_SERVER "\"\n");
+    program gateway({ANDON_PROGRAM, "gateway", "--config", config, "--no-journal", "--no-control"});
+    const std::string said = gateway.line();
+    const std::string url = said.substr(said.find("http"));
+    const ran refused =
+        andon_check({url, "--rules", "DIR-4", "--era", "legacy", "--tool", "wait", "--args", R"({"ms":500})"});
+    EXPECT_EQ(refused.status, 3) << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("--bearer-env says where its token is"));
+    const ran let_in = andon_check({url, "--bearer-env", "ANDON_TOKEN_OF_TEST", "--rules", "DIR-4", "--era", "legacy",
+                                    "--tool", "wait", "--args", R"({"ms":500})"});
+    EXPECT_EQ(let_in.status, 0) << let_in.err;
+    EXPECT_THAT(andon_check({url, "--bearer-env", "NONE_OF_TEST"}).err, HasSubstr("\"NONE_OF_TEST\" is not set"));
+    EXPECT_EQ(andon_check({"--bearer-env", "ANDON_TOKEN_OF_TEST", "--", ANDON_BROKEN_SERVER}).status, 2);
+}
+
+TEST(check_command, says_what_was_probably_meant) {
+    const auto err = [](std::vector<std::string> arguments) { return andon_check(std::move(arguments)).err; };
+    EXPECT_THAT(err({"--rules", "rvc-3", "--", "cat"}), HasSubstr("no probe for 'rvc-3'; did you mean \"RCV-3\"?"));
+    EXPECT_THAT(err({"--tool", "wiat", "--era", "legacy", "--", ANDON_BROKEN_SERVER}),
+                HasSubstr("; did you mean \"wait\"?"));
+    EXPECT_THAT(err({"--tmieout", "3", "--", "cat"}), HasSubstr("no option --tmieout; did you mean --timeout?"));
+    EXPECT_THAT(err({"./server", "--flag"}), HasSubstr("put -- before a command that has options of its own"));
+    EXPECT_THAT(err({"--timeout", "5x", "--", "cat"}), HasSubstr("write it as 5s, 500ms or 2m, from 1s to 1h"));
+    EXPECT_THAT(err({"--ca-file", "/no/such/file", "https://127.0.0.1:1/mcp"}), HasSubstr("/no/such/file"));
+}
+
+TEST(check_command, a_time_is_said_as_everywhere_or_in_seconds) {
+    for (const char* const each : {"1s", "1", "1.5s", "1500ms"}) {
+        const ran mute = andon_check({"--timeout", each, "--", "cat"});
+        EXPECT_EQ(mute.status, 3) << each << mute.err;
+    }
+    EXPECT_EQ(andon_check({"--timeout", "900ms", "--", "cat"}).status, 2);
 }
 
 struct client_case {

@@ -177,7 +177,9 @@ void call_display::resume() {
 void call_display::abandon_line() noexcept {
     pollfd ready{STDERR_FILENO, POLLOUT, 0};
     if (!bar_is_drawn || ::poll(&ready, 1, 0) != 1) return;
-    static_cast<void>(::write(STDERR_FILENO, "\n", 1));
+    // The terminal wrote ^C over it, and what comes next is to stand in a line of its own.
+    constexpr std::string_view clear = "\r\x1b[K";
+    static_cast<void>(::write(STDERR_FILENO, clear.data(), clear.size()));
 }
 
 }  // namespace andon::app

@@ -51,7 +51,7 @@ public:
     /// Takes the bar away for good; what the server says while it leaves is of no interest.
     void finish();
 
-    /// Async-signal-safe: leaves the line of the bar, as far as the terminal takes it at once.
+    /// Async-signal-safe: clears the line of the bar, as far as the terminal takes it at once.
     static void abandon_line() noexcept;
 
 private:

@@ -7,6 +7,7 @@
 #include "andon/core/visible_text.hpp"
 #include "call/safe_text.hpp"
 #include "exit_status.hpp"
+#include "gateway/config/duration_text.hpp"
 #include "gateway/config/nearest_word.hpp"
 
 namespace andon::app {
@@ -80,7 +81,13 @@ void call_session::ask_for_log_messages() {
 int call_session::run(const std::function<void()>& before, const std::function<int(client& server)>& work) {
     try {
         if (before) before();
-        return work_with_server(work);
+        patience_.emplace(settings_.give_up_after, [this] {
+            const std::string over = "timed out: no answer within " + gateway::duration_text(*settings_.give_up_after);
+            ::_exit(report_.show_fault("timed_out", over, exit_status::timed_out, display_));
+        });
+        const int status = work_with_server(work);
+        patience_.reset();
+        return status;
     } catch (const std::invalid_argument& error) {
         return report_.show_fault("usage", error.what(), exit_status::usage, display_);
     } catch (const unreachable_error& error) {
@@ -97,7 +104,7 @@ int call_session::run(const std::function<void()>& before, const std::function<i
 
 int call_session::work_with_server(const std::function<int(client& server)>& work) {
     const auto began = steady_clock::now();
-    display_.doing("connecting");
+    display_.doing("connecting…");
     server_.emplace(open_client(settings_.server, options_for_person()));
     report_.connecting = steady_clock::now() - began;
     report_.subject["server"] = server_->server_info();
@@ -108,6 +115,11 @@ int call_session::work_with_server(const std::function<int(client& server)>& wor
     signals_.on_stop([status] { ::_exit(status); });
     server_->close();
     return status;
+}
+
+void call_session::answered() {
+    patience_.reset();
+    display_.finish();
 }
 
 json::object call_session::tool_named(const std::string& name) {

@@ -11,6 +11,7 @@
 #include "call/elicitation_form.hpp"
 #include "call/server_target.hpp"
 #include "call/stop_signals.hpp"
+#include "call/time_to_leave.hpp"
 
 namespace andon::app {
 
@@ -19,8 +20,9 @@ struct session_settings {
     std::string log_level = "info";  ///< from which on log messages of the server are wanted
     bool json = false;
     bool quiet = false;
-    std::optional<duration> timeout{};      ///< of a call; unset: the library's
-    std::optional<duration> max_timeout{};  ///< likewise
+    std::optional<duration> timeout{};        ///< of a call; unset: the library's
+    std::optional<duration> max_timeout{};    ///< likewise
+    std::optional<duration> give_up_after{};  ///< until answered(), the connecting included
 };
 
 struct task_end {
@@ -41,6 +43,9 @@ public:
     [[nodiscard]] call_display& display() noexcept { return display_; }
     [[nodiscard]] call_report& report() noexcept { return report_; }
     [[nodiscard]] stop_signals& signals() noexcept { return signals_; }
+
+    /// What was asked for is there: the display makes room for it, and nobody gives up any more.
+    void answered();
 
     /// The tool of this name. Throws std::invalid_argument with the nearest name. Ctrl-C: leaves.
     [[nodiscard]] json::object tool_named(const std::string& name);
@@ -69,6 +74,7 @@ private:
     call_report report_;
     std::atomic<std::size_t> log_messages_ = 0;
     std::optional<client> server_;
+    std::optional<time_to_leave> patience_;
     stop_signals signals_;  // last: its thread uses the rest
 };
 

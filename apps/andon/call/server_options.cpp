@@ -3,12 +3,23 @@
 #include <CLI/CLI.hpp>
 
 namespace andon::app {
+namespace {
+
+constexpr const char* group = "Server";
+
+}  // namespace
 
 void add_server_options(CLI::App& to, server_access& access) {
     to.add_option("SERVER", access.server,
                   "A command in one argument (\"npx some-server --option\"), a URL, or a name from the configuration")
         ->required();
-    constexpr const char* group = "Server";
+    add_access_options(to, access);
+    to.add_option("--revision", access.revision, "Speak only this revision of the protocol; otherwise it is found out")
+        ->check(CLI::IsMember({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}))
+        ->group(group);
+}
+
+void add_access_options(CLI::App& to, server_access& access) {
     to.add_option("--config", access.config, "The file that has the name; see andon config path")
         ->type_name("FILE")
         ->group(group);
@@ -27,10 +38,8 @@ void add_server_options(CLI::App& to, server_access& access) {
         ->type_name("VARIABLE")
         ->group(group);
     to.add_option("--ca-file", access.ca_file, "Trust the certificates in this file (PEM) instead of the system's")
+        ->check(CLI::ExistingFile.description(""))
         ->type_name("FILE")
-        ->group(group);
-    to.add_option("--revision", access.revision, "Speak only this revision of the protocol; otherwise it is found out")
-        ->check(CLI::IsMember({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}))
         ->group(group);
 }
 

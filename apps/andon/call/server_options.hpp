@@ -9,7 +9,11 @@ class App;
 
 namespace andon::app {
 
-/// SERVER, and how it is reached. What is given lands in `access`, which outlives `to`.
+// What is given lands in `access`, which outlives `to`.
+
+/// SERVER, how it is reached, and what is spoken.
 void add_server_options(CLI::App& to, server_access& access);
+/// How it is reached.
+void add_access_options(CLI::App& to, server_access& access);
 
 }  // namespace andon::app

@@ -1,8 +1,6 @@
 #include "call/server_target.hpp"
 
 #include <cstdlib>
-#include <filesystem>
-#include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
 #include "call/safe_text.hpp"
@@ -30,20 +28,6 @@ server_target target_of(const gateway::server_config& server) {
     return gateway::command_of(std::get<gateway::command_target>(server.target));
 }
 
-bool in_path(const std::string& program) {
-    const char* const path = std::getenv("PATH");
-    std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-    for (;;) {
-        const auto colon = rest.find(':');
-        const std::filesystem::path directory(rest.substr(0, colon));
-        std::error_code fault;
-        const auto candidate = directory / program;
-        if (std::filesystem::is_regular_file(candidate, fault) && ::access(candidate.c_str(), X_OK) == 0) return true;
-        if (colon == std::string_view::npos) return false;
-        rest.remove_prefix(colon + 1);
-    }
-}
-
 std::pair<std::string, std::string> split_at(std::string_view text, char at, const std::string& form) {
     const auto found = text.find(at);
     if (found == std::string_view::npos || found == 0) {
@@ -62,24 +46,39 @@ std::string token_from(const std::string& variable) {
     return token;
 }
 
-/// The options of the command line go before what the configuration says.
-void add_access(const server_access& access, http_client_options& how) {
-    for (const std::string& each : access.headers) how.headers.push_back(split_at(each, ':', "Name: value"));
-    if (!access.bearer_env.empty()) how.bearer_token = token_from(access.bearer_env);
-    if (!access.ca_file.empty()) how.ca_file = access.ca_file;
+}  // namespace
+
+void apply_access(const server_access& access, http_client_options& to) {
+    for (const std::string& each : access.headers) to.headers.push_back(split_at(each, ':', "Name: value"));
+    if (!access.bearer_env.empty()) to.bearer_token = token_from(access.bearer_env);
+    if (!access.ca_file.empty()) to.ca_file = access.ca_file;
 }
 
-void refuse_for_url(const server_access& access) {
+void apply_access(const server_access& access, command& to) {
+    for (const std::string& each : access.env) to.environment.push_back(split_at(each, '=', "NAME=value"));
+    if (!access.cwd.empty()) to.directory = access.cwd;
+}
+
+void refuse_command_options(const server_access& access) {
     if (access.env.empty() && access.cwd.empty()) return;
     throw std::invalid_argument("--env and --cwd are for a server that is started, and this one is a URL");
 }
 
-void refuse_for_command(const server_access& access) {
+void refuse_url_options(const server_access& access) {
     if (access.headers.empty() && access.bearer_env.empty() && access.ca_file.empty()) return;
     throw std::invalid_argument("--header, --bearer-env and --ca-file are for a URL, and this server is a command");
 }
 
-}  // namespace
+std::string access_hint(const server_access& access, std::string_view why) {
+    const auto says = [&](std::string_view text) { return why.find(text) != std::string_view::npos; };
+    if (access.bearer_env.empty() && (says("HTTP 401") || says("HTTP status 401")))
+        return "; --bearer-env says where its token is";
+    if (says("certificate was refused")) {
+        return access.ca_file.empty() ? "; --ca-file names the certificates to trust, where the system's are not those"
+                                      : "; see whether the file of --ca-file has the one that signed it";
+    }
+    return {};
+}
 
 server_target resolve_server(std::string_view text, const std::string& config_file) {
     if (text.starts_with("http://") || text.starts_with("https://")) return server_url{std::string(text)};
@@ -96,7 +95,7 @@ server_target resolve_server(std::string_view text, const std::string& config_fi
     if (!is_word) return found;
     const gateway::configuration config = config_in(config_file);
     if (const auto* const named = config.server(text)) return target_of(*named);
-    if (in_path(found.argv.front())) return found;
+    if (gateway::can_be_started({.argv = found.argv})) return found;
     std::vector<std::string> names;
     for (const gateway::server_config& each : config.servers) names.push_back(each.name);
     throw std::invalid_argument("there is no server named " + in_quotes(text) +
@@ -112,12 +111,11 @@ client open_client(const server_access& access, client_options options) {
     }
     server_target target = resolve_server(access.server, access.config);
     if (auto* const start = std::get_if<command>(&target)) {
-        refuse_for_command(access);
-        for (const std::string& each : access.env) start->environment.push_back(split_at(each, '=', "NAME=value"));
-        if (!access.cwd.empty()) start->directory = access.cwd;
+        refuse_url_options(access);
+        apply_access(access, *start);
     } else {
-        refuse_for_url(access);
-        add_access(access, std::get<server_url>(target).how);
+        refuse_command_options(access);
+        apply_access(access, std::get<server_url>(target).how);
     }
     try {
         if (const auto* const start = std::get_if<command>(&target)) return client::spawn(*start, std::move(options));
@@ -127,9 +125,7 @@ client open_client(const server_access& access, client_options options) {
         throw;
     } catch (const std::exception& error) {
         const std::string why = visible_text(error.what(), 1'024);
-        const bool token_wanted = access.bearer_env.empty() && why.find("HTTP 401") != std::string::npos;
-        throw unreachable_error(in_quotes(access.server) + ": " + why +
-                                (token_wanted ? "; --bearer-env says where its token is" : ""));
+        throw unreachable_error(in_quotes(access.server) + ": " + why + access_hint(access, why));
     }
 }
 

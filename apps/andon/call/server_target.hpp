@@ -38,6 +38,15 @@ struct server_access {
     std::string revision{};              ///< speak only this one
 };
 
+/// What the command line says goes before what the configuration does. Throws std::invalid_argument.
+void apply_access(const server_access& access, http_client_options& to);
+void apply_access(const server_access& access, command& to);
+/// Options that would say nothing are wrong: of a URL where there is a command, and the other way round.
+void refuse_url_options(const server_access& access);
+void refuse_command_options(const server_access& access);
+/// What would help after a failure to reach a URL, as `; --ca-file ...`; mostly nothing.
+[[nodiscard]] std::string access_hint(const server_access& access, std::string_view why);
+
 /// No server is there, or it does not speak our language.
 class unreachable_error : public std::runtime_error {
 public:

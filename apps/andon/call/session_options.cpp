@@ -19,6 +19,11 @@ void add_time_options(CLI::App& to, session_settings& settings) {
     add_log_option(to, settings);
 }
 
+void add_patience_option(CLI::App& to, session_settings& settings) {
+    add_duration(to, "--timeout", settings.give_up_after,
+                 "Give up after this long (30s to connect, and 60s for the answer)");
+}
+
 void add_log_option(CLI::App& to, session_settings& settings) {
     to.add_option("--log-level", settings.log_level, "Show log messages of the server from this level on (info)")
         ->check(CLI::IsMember({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}));

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <functional>
-#include <mutex>
-#include <thread>
 #include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
 #include "call/safe_text.hpp"
+#include "call/time_to_leave.hpp"
 #include "exit_status.hpp"
 #include "gateway/plain_json.hpp"
 #include "terminal.hpp"
@@ -41,35 +38,6 @@ std::string task_table(const json::array& tasks, const palette& paint) {
     return text;
 }
 
-/// Runs `leave`, which ends the process, once the time is over. Whoever is no longer waited for is destroyed first.
-class time_to_leave {
-public:
-    time_to_leave(std::optional<duration> after, std::function<void()> leave) {
-        if (!after) return;
-        waiting_ = std::thread([this, until = steady_clock::now() + *after, leave = std::move(leave)] {
-            std::unique_lock lock(mutex_);
-            // With the mutex: an outcome that comes meanwhile says nothing more.
-            if (!changed_.wait_until(lock, until, [this] { return over_; })) leave();
-        });
-    }
-    time_to_leave(const time_to_leave&) = delete;
-    time_to_leave& operator=(const time_to_leave&) = delete;
-    ~time_to_leave() {
-        {
-            const std::lock_guard lock(mutex_);
-            over_ = true;
-        }
-        changed_.notify_one();
-        if (waiting_.joinable()) waiting_.join();
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool over_ = false;
-    std::thread waiting_;
-};
-
 }  // namespace
 
 int list_tasks(const task_request& asked) {
@@ -87,9 +55,15 @@ int list_tasks(const task_request& asked) {
             throw rpc_error(error.code(), "this server lists no tasks, or not to somebody it does not know: " +
                                               std::string(error.what()));
         }
-        session.display().finish();
+        session.answered();
         const palette paint(on_terminal() && colours_wanted());
-        print(asked.session.json ? gateway::plain_json(tasks) + '\n' : task_table(tasks, paint));
+        if (asked.session.json) {
+            print(gateway::plain_json(tasks) + '\n');
+        } else if (tasks.empty()) {
+            session.display().say("andon: the server has no tasks of yours", true);
+        } else {
+            print(task_table(tasks, paint));
+        }
         return exit_status::ok;
     });
 }
@@ -127,9 +101,9 @@ int cancel_task(const task_request& asked) {
         const auto began = steady_clock::now();
         const call_outcome answer = server.cancel_task(asked.id).get();
         session.report().calling = steady_clock::now() - began;
+        session.answered();
         if (!answer.completed()) return session.report().show(answer, session.display());
         const task_end end = session.end_of_task(asked.id);
-        session.display().finish();
         if (asked.session.json) {
             json::object all(session.report().subject);
             all["status"] = end.cancelled ? "cancelled" : "asked";

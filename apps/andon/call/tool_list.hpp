@@ -15,8 +15,10 @@ struct tools_request {
 /// Gives the exit status.
 int show_tools(const tools_request& asked);
 
-/// In `columns` columns; 0: as wide as it gets.
+// In `columns` columns; 0: as wide as it gets.
+
+/// Where there is no room for columns, one below the other.
 [[nodiscard]] std::string tool_table(const json::array& tools, std::size_t columns, const palette& paint);
-[[nodiscard]] std::string tool_page(const json::object& tool, const palette& paint);
+[[nodiscard]] std::string tool_page(const json::object& tool, std::size_t columns, const palette& paint);
 
 }  // namespace andon::app

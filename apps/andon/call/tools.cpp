@@ -1,10 +1,5 @@
-#include <CLI/CLI.hpp>
-#include <memory>
-
-#include "call/session_options.hpp"
+#include "call/client_command.hpp"
 #include "call/tool_list.hpp"
-#include "help_text.hpp"
-#include "subcommands.hpp"
 
 namespace andon::app {
 namespace {
@@ -17,12 +12,10 @@ constexpr std::string_view examples =
 }  // namespace
 
 void add_tools(CLI::App& app, chosen& run) {
-    auto asked = std::make_shared<tools_request>();
-    CLI::App* const sub = app.add_subcommand("tools", "List the tools of a server, or show one with its schema");
-    add_session_options(*sub, asked->session);
+    const auto [sub, asked] = add_client_command<tools_request>(
+        app, run, "tools", "List the tools of a server, or show one with its schema", examples, &show_tools);
     sub->add_option("TOOL", asked->tool, "Show only this one, with all that is known of it");
-    sub->footer(help_footer(examples, call_statuses));
-    sub->callback([asked, &run] { run = [asked] { return show_tools(*asked); }; });
+    add_patience_option(*sub, asked->session);
 }
 
 }  // namespace andon::app

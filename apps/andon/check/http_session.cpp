@@ -28,14 +28,14 @@ http_session::http_session(const http_server& where, session_options how)
     } catch (const std::runtime_error& error) {
         throw server_gone(error.what());
     }
-    if (where_.argv.empty()) return;
-    process_.emplace(start_server(where_.argv, {.in = stdio::null, .out = stdio::null, .err = stdio::pipe}));
+    if (!where_.program) return;
+    process_.emplace(start_server(*where_.program, {.in = stdio::null, .out = stdio::null, .err = stdio::pipe}));
     wait_for_listener();
 }
 
 std::unique_ptr<http_session> http_session::beside() const {
     http_server same = where_;
-    same.argv.clear();
+    same.program.reset();
     return std::make_unique<http_session>(same, how());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +17,10 @@ using header_list = std::vector<std::pair<std::string, std::string>>;
 
 struct http_server {
     std::string url;
-    header_list headers{};            ///< for every request, as Authorization
-    std::string ca_file{};            ///< whose certificates are trusted; empty: the system's
-    std::vector<std::string> argv{};  ///< not empty: it is started for each session, and ended with it
-    pid_t pid = 0;                    ///< not 0: a process of ours to look at, which runs the server
+    header_list headers{};             ///< for every request, as Authorization
+    std::string ca_file{};             ///< whose certificates are trusted; empty: the system's
+    std::optional<command> program{};  ///< it is started for each session, and ended with it
+    pid_t pid = 0;                     ///< not 0: a process of ours to look at, which runs the server
 };
 
 class http_session final : public session {

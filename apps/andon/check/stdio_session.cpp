@@ -15,8 +15,8 @@ constexpr std::size_t longest_log = std::size_t{512} << 10U;
 
 }  // namespace
 
-process_tree start_server(const std::vector<std::string>& argv, process_stdio streams) try {
-    return process_tree::start({.argv = argv}, streams);
+process_tree start_server(const command& what, process_stdio streams) try {
+    return process_tree::start(what, streams);
 } catch (const std::exception& error) {
     throw server_gone(std::string("the server cannot be started: ") + error.what());
 }
@@ -38,9 +38,9 @@ std::string in_words(const std::optional<exit_status>& ended) {
     return "it was killed by signal " + std::to_string(ended->code) + " (" + ::strsignal(ended->code) + ")";
 }
 
-stdio_session::stdio_session(const std::vector<std::string>& argv, session_options how)
+stdio_session::stdio_session(const command& what, session_options how)
     : session(how),
-      process_(start_server(argv, {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::pipe})),
+      process_(start_server(what, {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::pipe})),
       lines_(longest_line) {}
 
 void stdio_session::write(const outgoing& message) {

@@ -13,7 +13,7 @@ namespace andon::check {
 class stdio_session final : public session {
 public:
     /// Throws server_gone where it cannot be started.
-    stdio_session(const std::vector<std::string>& argv, session_options how);
+    stdio_session(const command& what, session_options how);
 
     [[nodiscard]] bool over_http() const noexcept override { return false; }
     void write(const outgoing& message) override;
@@ -35,7 +35,7 @@ private:
 };
 
 /// Starts the command with a pipe at each stream; server_gone says why it cannot be.
-[[nodiscard]] process_tree start_server(const std::vector<std::string>& argv, process_stdio streams);
+[[nodiscard]] process_tree start_server(const command& what, process_stdio streams);
 /// Adds what is there to `log`, of which no more than a few hundred KiB are kept. False: its end.
 bool read_log(int fd, std::string& log);
 /// As `it exited with 1`, `it was killed by signal 11 (Segmentation fault)`.

@@ -1,7 +1,7 @@
 #include "check/target.hpp"
 
 #include <netinet/in.h>
-#include <stdexcept>
+#include <string_view>
 #include <sys/socket.h>
 
 #include "check/stdio_session.hpp"
@@ -40,12 +40,14 @@ std::string target::in_words() const {
 }
 
 std::unique_ptr<session> target::connect(session_options how) const {
-    if (!over_http()) return std::make_unique<stdio_session>(command, how);
-    http_server where{.url = url, .headers = headers, .ca_file = ca_file, .argv = command, .pid = pid};
+    andon::command program{.argv = command, .environment = environment, .directory = directory};
+    if (!over_http()) return std::make_unique<stdio_session>(program, how);
+    http_server where{.url = url, .headers = headers, .ca_file = ca_file, .pid = pid};
     if (starts()) {
         const std::string port = std::to_string(free_port());
         where.url = with_port(std::move(where.url), port);
-        for (std::string& each : where.argv) each = with_port(std::move(each), port);
+        for (std::string& each : program.argv) each = with_port(std::move(each), port);
+        where.program = std::move(program);
     }
     return std::make_unique<http_session>(where, how);
 }
@@ -54,37 +56,6 @@ std::unique_ptr<session> target::open(session_options how) const {
     auto made = connect(how);
     made->open();
     return made;
-}
-
-bool is_url(std::string_view text) { return text.starts_with("http://") || text.starts_with("https://"); }
-
-std::vector<std::string> split_words(std::string_view line) {
-    std::vector<std::string> words;
-    std::string word;
-    bool inside = false;  // of a word, which may be empty: ''
-    char quote = 0;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (quote != 0 && c == quote) {
-            quote = 0;
-        } else if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
-            word += line[++i];
-            inside = true;
-        } else if (quote == 0 && (c == '"' || c == '\'')) {
-            quote = c;
-            inside = true;
-        } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
-            if (inside) words.push_back(std::move(word));
-            word.clear();
-            inside = false;
-        } else {
-            word += c;
-            inside = true;
-        }
-    }
-    if (quote != 0) throw std::invalid_argument("a quote is not closed in: " + std::string(line));
-    if (inside) words.push_back(std::move(word));
-    return words;
 }
 
 }  // namespace andon::check

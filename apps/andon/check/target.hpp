@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "check/http_session.hpp"
@@ -15,6 +15,8 @@ namespace andon::check {
 /// stands for a port that is free, another one for each session.
 struct target {
     std::vector<std::string> command{};
+    std::vector<std::pair<std::string, std::string>> environment{};  ///< of the command, beside ours
+    std::string directory{};                                         ///< to start it in; empty: ours
     std::string url{};
     header_list headers{};
     std::string ca_file{};
@@ -30,10 +32,5 @@ struct target {
     /// One that has shaken hands. Throws server_gone and not_spoken.
     [[nodiscard]] std::unique_ptr<session> open(session_options how) const;
 };
-
-/// `sh`-like words: blanks part them, quotes and backslashes keep them together. Throws std::invalid_argument where a
-/// quote is not closed.
-[[nodiscard]] std::vector<std::string> split_words(std::string_view line);
-[[nodiscard]] bool is_url(std::string_view text);
 
 }  // namespace andon::check

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "andon/core/visible_text.hpp"
+#include "gateway/config/nearest_word.hpp"
 
 namespace andon::check {
 namespace {
@@ -77,12 +78,15 @@ private:
             const auto found = std::find_if(tools_.begin(), tools_.end(),
                                             [&](const json::object& t) { return text_at(t, {"name"}) == how_.tool; });
             if (found == tools_.end()) {
-                std::string names;
+                std::vector<std::string> names;
+                std::string all;
                 for (const json::object& each : tools_) {
-                    (names += names.empty() ? "" : ", ") += text_at(each, {"name"});
+                    names.emplace_back(text_at(each, {"name"}));
+                    (all += all.empty() ? "" : ", ") += names.back();
                 }
                 throw wrong_question("the server has no tool '" + visible_text(how_.tool, 80) + "'; it has " +
-                                     (names.empty() ? "none" : visible_text(names, 400)));
+                                     (all.empty() ? "none" : visible_text(all, 400)) +
+                                     gateway::did_you_mean(how_.tool, names));
             }
             chosen.push_back(slow_tool_from(*found));
             if (how_.arguments) {

@@ -10,13 +10,14 @@ namespace andon::app {
 namespace {
 
 constexpr const char* where =
-    "The file is looked for in this order: --config FILE (or the FILE that is named), $ANDON_CONFIG,\n"
-    "$XDG_CONFIG_HOME/andon/andon.toml, ~/.config/andon/andon.toml, /etc/andon/andon.toml. None is fine.\n";
+    "The file is looked for in this order: --config FILE (or the FILE that is\n"
+    "named), $ANDON_CONFIG, $XDG_CONFIG_HOME/andon/andon.toml,\n"
+    "~/.config/andon/andon.toml, /etc/andon/andon.toml. None is fine.\n";
 
 constexpr const char* statuses =
     "  0    done, and the file is good\n"
-    "  1    it could not be done\n"
-    "  2    the command line or the file is wrong\n";
+    "  1    it could not be done; check: a command or a folder is not there\n"
+    "  2    the command line or the file is wrong, or a certificate that it names\n";
 
 std::string footer(const char* examples) { return help_footer(examples, statuses, where); }
 
@@ -42,7 +43,7 @@ void add_config(CLI::App& app, chosen& run) {
     init->callback([given, &run] { run = [given] { return init_config(given->file, given->force); }; });
 
     CLI::App* const check = config->add_subcommand("check", "Say everything that is wrong with the file, by line");
-    check->add_option("FILE,--config", given->file, "Which file");
+    check->add_option("FILE,--config", given->file, "Which file")->type_name("FILE");
     check->add_flag("--json", given->json, "For programs: one object");
     check->footer(footer("  andon config check\n  andon config check ./andon.toml\n"));
     check->callback([given, &run] { run = [given] { return check_config(given->file, given->json); }; });

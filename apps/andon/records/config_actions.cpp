@@ -12,6 +12,8 @@
 #include "andon/core/visible_text.hpp"
 #include "exit_status.hpp"
 #include "gateway/config/config.hpp"
+#include "gateway/config/config_trial.hpp"
+#include "gateway/journal/journal.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -35,6 +37,13 @@ std::string written(const std::string& path, std::string_view text, bool force) 
     }
     if (::close(file) != 0 && error.empty()) error = std::generic_category().message(errno);
     return error;
+}
+
+/// What an empty path stands for, where that can be said.
+void name_journal(gateway::journal_config& config) try {
+    config.path = gateway::journal_path(config);
+} catch (const std::runtime_error&) {
+    config.path.clear();
 }
 
 }  // namespace
@@ -70,36 +79,39 @@ int init_config(const std::string& file, bool force) {
 
 int check_config(const std::string& file, bool json) {
     const auto found = gateway::find_config(file);
-    std::vector<std::string> problems;
-    std::vector<std::string> warnings;
+    gateway::config_trial trial;
     std::size_t servers = 0;
     try {
         const gateway::configuration config = gateway::load_config(file);
         servers = config.servers.size();
-        warnings = gateway::config_warnings(config);
+        trial = gateway::try_config(config);
     } catch (const gateway::config_error& error) {
-        problems = error.problems();
+        trial.problems = error.problems();
     }
+    const int status = !trial.problems.empty() ? exit_status::usage
+                       : !trial.faults.empty() ? exit_status::failed
+                                               : exit_status::ok;
+    std::vector<std::string> warnings = std::move(trial.faults);
+    warnings.insert(warnings.end(), trial.warnings.begin(), trial.warnings.end());
     if (json) {
         json::object shown_problems{{"file", found ? json::value(shown(*found)) : json::value()},
-                                    {"ok", problems.empty()},
-                                    {"problems", json::value_from(problems)},
+                                    {"ok", status == exit_status::ok},
+                                    {"problems", json::value_from(trial.problems)},
                                     {"warnings", json::value_from(warnings)}};
         print(json::serialize(shown_problems) + '\n');
-    } else {
-        for (const std::string& each : problems) complain(each);
-        for (const std::string& each : warnings) complain("warning: " + each);
-        if (problems.empty() && !found) {
-            print("there is no file: the defaults are in effect\n");
-        } else if (problems.empty()) {
-            print(shown(*found) + ": good, " + std::to_string(servers) + (servers == 1 ? " server\n" : " servers\n"));
-        }
+        return status;
     }
-    return problems.empty() ? exit_status::ok : exit_status::usage;
+    for (const std::string& each : trial.problems) complain(each);
+    for (const std::string& each : warnings) complain("warning: " + each);
+    if (status != exit_status::ok) return status;
+    print(found ? shown(*found) + ": good, " + std::to_string(servers) + (servers == 1 ? " server\n" : " servers\n")
+                : "there is no file: the defaults are in effect\n");
+    return status;
 }
 
 int show_config(const std::string& file, bool json) {
-    const gateway::configuration config = gateway::load_config(file);
+    gateway::configuration config = gateway::load_config(file);
+    name_journal(config.journal);
     if (json) {
         print(json::serialize(gateway::shown_config(config)) + '\n');
     } else {

@@ -14,13 +14,14 @@ namespace andon::app {
 namespace {
 
 constexpr const char* examples =
-    "  andon log                          the last 20 calls, of all andons of this user\n"
-    "  andon log --follow                 and those that end from now on\n"
-    "  andon log --ignored --since 1h     whose cancel was ignored, in the last hour\n"
+    "  andon log                        the last 20 calls, of all andons\n"
+    "  andon log --follow               and those that end from now on\n"
+    "  andon log --ignored --since 1h   ignored cancels, of the last hour\n"
     "  andon log -n 1000 --json | jq 'select(.time_to_stop_ms > 500)'\n";
 constexpr const char* notes =
-    "A line: when it ended, <pid of andon>.<number>, server, what was called, what became of it, how long it took;\n"
-    "then who asked it to stop and why, how long that took and how it was seen, what was dropped or killed.\n";
+    "A line: when it ended, <pid of andon>.<number>, server, what was called,\n"
+    "what became of it, how long it took; then who asked it to stop and why,\n"
+    "how long that took and how it was seen, what was dropped or killed.\n";
 constexpr const char* statuses =
     "  0    shown, or followed until Ctrl-C\n"
     "  1    the journal cannot be read\n"
@@ -49,7 +50,7 @@ void add_log(CLI::App& app, chosen& run) {
         ->check(CLI::Range(std::size_t{0}, std::size_t{10'000'000}).description(""))
         ->capture_default_str();
     log->add_option("--server", request.filter.server, "Only of this server")->type_name("NAME");
-    log->add_option("--tool", request.filter.tool, "Only of this tool (or prompt, or resource)")->type_name("NAME");
+    log->add_option("--tool", request.filter.tool, "Only of this tool (or prompt, or resource)")->type_name("TOOL");
     log->add_option("--end", given->end, "Only with this end, as \"timed out\"")->type_name("END")->check(end_check);
     add_duration(*log, "--since", given->since, "Only those that ended within this time, as 30m, 1h or 2d",
                  duration::zero());

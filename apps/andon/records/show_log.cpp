@@ -1,5 +1,6 @@
 #include "records/show_log.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <csignal>
@@ -8,6 +9,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 #include "andon/core/visible_text.hpp"
 #include "exit_status.hpp"
@@ -16,31 +18,15 @@
 #include "gateway/journal/journal.hpp"
 #include "gateway/journal/moment_text.hpp"
 #include "gateway/plain_json.hpp"
+#include "records/log_columns.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
 namespace {
 
-using gateway::call_end;
 using gateway::journal_row;
 
 constexpr std::size_t at_once = 500;
-
-colour colour_of(const gateway::journal_entry& entry) {
-    if (entry.ignored) return colour::red;
-    switch (entry.end) {
-        case call_end::completed: return colour::green;
-        case call_end::failed:
-        case call_end::crashed:
-        case call_end::refused: return colour::red;
-        default: return colour::yellow;
-    }
-}
-
-/// At least this wide, and never cut.
-std::string padded(const std::string& text, std::size_t columns) {
-    return text.size() < columns ? fit(text, columns) : text;
-}
 
 double ms(duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
@@ -66,7 +52,7 @@ private:
 class log_view {
 public:
     log_view(const log_request& request, std::string path)
-        : request_(request), path_(std::move(path)), colours_(on_terminal() && colours_wanted()) {}
+        : request_(request), path_(std::move(path)), columns_(output_width(), on_terminal() && colours_wanted()) {}
 
     int show() {
         if (request_.follow) return follow();
@@ -140,43 +126,35 @@ private:
     }
 
     void print_rows(const std::vector<journal_row>& rows) {
+        if (rows.empty()) return;
+        for (const journal_row& each : rows) last_ = std::max(last_, each.id);
+        print(request_.json ? as_json(rows) : as_text(rows));
+    }
+
+    [[nodiscard]] static std::string as_json(const std::vector<journal_row>& rows) {
         std::string text;
-        for (const journal_row& each : rows) {
-            (text += request_.json ? log_json(each) : log_line(each, colours_)) += '\n';
-            last_ = std::max(last_, each.id);
-        }
-        if (!text.empty()) print(text);
+        for (const journal_row& each : rows) (text += log_json(each)) += '\n';
+        return text;
+    }
+
+    [[nodiscard]] std::string as_text(std::vector<journal_row> rows) {
+        // The journal has them in the order in which their work was over, which may be long after the host's answer.
+        std::ranges::stable_sort(rows, {}, [](const journal_row& each) { return each.entry.ended; });
+        columns_.make_room(rows);
+        std::string text = std::exchange(headed_, true) ? "" : columns_.heading();
+        for (const journal_row& each : rows) text += columns_.lines(each);
+        return text;
     }
 
     const log_request& request_;
     std::string path_;
-    bool colours_;
+    log_columns columns_;
+    bool headed_ = false;
     std::unique_ptr<gateway::journal_reader> reader_;
     std::int64_t last_ = 0;
 };
 
 }  // namespace
-
-std::string log_line(const journal_row& row, bool colours) {
-    const gateway::journal_entry& entry = row.entry;
-    const gateway::relayed_call_view& call = entry.call;
-    const palette paint(colours);
-    std::string text = paint(colour::dim, gateway::local_text(entry.ended));
-    text += "  " + padded(std::to_string(row.andon) + '.' + std::to_string(call.number), 9);
-    text += "  " + padded(call.server, 10);
-    text += "  " + padded(call.tool.empty() ? call.method : call.tool, 14);
-    text += "  " + padded("id " + call.request_id, 6);
-    text += "  " + paint(colour_of(entry), padded(std::string(to_string(entry.end)), 9));
-    text += " after " + app::show(std::max<duration>(duration::zero(), entry.ended - call.started));
-    if (entry.end == call_end::failed && entry.error_code != 0)
-        text += " (error " + std::to_string(entry.error_code) + ')';
-    if (call.cause) {
-        text += "; asked to stop by " + (call.asked_by.empty() ? std::string(to_string(*call.cause)) : call.asked_by);
-        if (!call.reason.empty()) text += ": " + call.reason;
-        text += "; " + paint(entry.ignored ? colour::red : colour::plain, gateway::stop_text(entry));
-    }
-    return text;
-}
 
 std::string log_json(const journal_row& row) {
     const gateway::journal_entry& entry = row.entry;

@@ -19,8 +19,7 @@ struct log_request {
 /// Gives the exit status.
 [[nodiscard]] int show_log(const log_request& request);
 
-/// One row as it is shown, without its newline.
-[[nodiscard]] std::string log_line(const gateway::journal_row& row, bool colours);
+/// One row for programs, without its newline.
 [[nodiscard]] std::string log_json(const gateway::journal_row& row);
 
 }  // namespace andon::app

@@ -15,9 +15,9 @@ namespace andon::app {
 namespace {
 
 constexpr const char* examples =
-    "  andon gateway                                     the servers of the configuration, each at its path\n"
-    "  andon gateway --port 7780 -- npx -y some-server   one server, at http://127.0.0.1:7780/mcp\n"
-    "  andon gateway --url https://example.org/mcp       one that runs elsewhere\n";
+    "  andon gateway                                the configuration's\n"
+    "  andon gateway --port 80 -- npx some-server   at http://127.0.0.1/mcp\n"
+    "  andon gateway --url https://example.org/mcp  one that runs elsewhere\n";
 constexpr const char* statuses =
     "  0    it was asked to leave\n"
     "  1    it cannot listen\n"
@@ -56,9 +56,11 @@ void add_gateway(CLI::App& app, chosen& run) {
     auto* const command = app.add_subcommand("gateway", "Serve hosts over HTTP, with any number of servers behind it");
     const auto flags = std::make_shared<gateway_flags>();
     add_relay_options(*command, *flags);
-    command->add_option("--address", flags->address, "To listen on (127.0.0.1)");
-    command->add_option("--port", flags->port, "To listen on (7780); 0 is any that is free");
-    command->add_option("command", flags->argv, "One server's command, behind --, in place of those of the file");
+    command->add_option("--address", flags->address, "To listen on (127.0.0.1)")->type_name("ADDRESS");
+    command->add_option("--port", flags->port, "To listen on (7780); 0 is any that is free")
+        ->check(CLI::Range(0, 65'535).description(""))
+        ->type_name("PORT");
+    command->add_option("COMMAND", flags->argv, "One server's command, behind --, in place of those of the file");
     command->footer(help_footer(examples, statuses));
     command->callback([flags, &run] { run = [flags] { return serve(*flags); }; });
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "andon/core/visible_text.hpp"
+#include "gateway/config/nearest_word.hpp"
 #include "transport/http/endpoint.hpp"
 
 namespace andon::app {
@@ -81,14 +83,18 @@ std::optional<gateway::server_config> named_server(const relay_flags& flags, con
     if (!flags.server.empty()) {
         const gateway::server_config* const found = config.server(flags.server);
         if (found == nullptr) {
-            throw std::invalid_argument("--server: the configuration has no server of the name " + flags.server);
+            std::vector<std::string> names;
+            for (const gateway::server_config& each : config.servers) names.push_back(each.name);
+            throw std::invalid_argument("--server: the configuration has no server of the name \"" +
+                                        visible_text(flags.server, 200) + '"' +
+                                        (names.empty() ? "; it has none" : gateway::did_you_mean(flags.server, names)));
         }
         return *found;
     }
     gateway::server_config server{.path = "/mcp"};
     if (!flags.url.empty()) {
         server.name = detail::without_password(flags.url);
-        server.target = gateway::url_target{.url = flags.url};
+        server.target = gateway::url_target{.url = flags.url, .bearer_env = flags.bearer_env, .ca_file = flags.ca_file};
         if (flags.on_ignored == "restart" || flags.on_ignored == "isolate") {
             throw std::invalid_argument("--on-ignored " + flags.on_ignored +
                                         ": a server behind a URL cannot be killed");

@@ -19,6 +19,8 @@ struct relay_flags {
     std::string name;    ///< for people, in place of the program's
     std::vector<std::string> argv;
     std::string url;
+    std::string bearer_env;  ///< with `url`
+    std::string ca_file;     ///< likewise
     std::optional<duration> timeout;
     std::optional<duration> max_timeout;
     std::string on_ignored;

@@ -6,10 +6,17 @@
 namespace andon::app {
 
 void add_relay_options(CLI::App& command, relay_flags& flags) {
-    command.add_option("--config", flags.config, "The file to read; see andon config path");
-    command.add_option("--server", flags.server, "A server of the configuration, by its name");
-    command.add_option("--url", flags.url, "A server that runs elsewhere");
-    command.add_option("--name", flags.name, "What ps and log call the server");
+    command.add_option("--config", flags.config, "The file to read; see andon config path")->type_name("FILE");
+    command.add_option("--server", flags.server, "A server of the configuration, by its name")->type_name("NAME");
+    auto* const url = command.add_option("--url", flags.url, "A server that runs elsewhere")->type_name("URL");
+    command.add_option("--bearer-env", flags.bearer_env, "With --url: the environment variable that has its token")
+        ->type_name("VARIABLE")
+        ->needs(url);
+    command.add_option("--ca-file", flags.ca_file, "With --url: trust the certificates in this file (PEM)")
+        ->type_name("FILE")
+        ->check(CLI::ExistingFile.description(""))
+        ->needs(url);
+    command.add_option("--name", flags.name, "What ps and log call the server")->type_name("TEXT");
     add_duration(command, "--timeout", flags.timeout, "For calls without an answer or progress, such as 30s or 5m");
     add_duration(command, "--max-timeout", flags.max_timeout, "For calls, whatever progress comes");
     command

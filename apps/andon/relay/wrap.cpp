@@ -18,9 +18,10 @@ constexpr const char* examples =
     "  andon wrap -- npx -y @modelcontextprotocol/server-everything\n"
     "  andon wrap --timeout 5m --on-ignored restart -- ./my-server --flag\n"
     "  andon wrap --server files          one that the configuration names\n"
-    "  andon wrap --url https://example.org/mcp\n";
+    "  andon wrap --url https://example.org/mcp --bearer-env TOKEN\n";
 constexpr const char* notes = R"(In a host's configuration, put it before the command that stands there:
-  {"mcpServers": {"files": {"command": "andon", "args": ["wrap", "--name", "files", "--", "npx", "-y", "some-server"]}}}
+  {"mcpServers": {"files": {"command": "andon",
+   "args": ["wrap", "--name", "files", "--", "npx", "-y", "a-server"]}}}
 )";
 constexpr const char* statuses =
     "  0    the host or a signal ended it\n"
@@ -50,7 +51,7 @@ void add_wrap(CLI::App& app, chosen& run) {
     auto* const command = app.add_subcommand("wrap", "Stand in front of one server, on standard input and output");
     const auto flags = std::make_shared<relay_flags>();
     add_relay_options(*command, *flags);
-    command->add_option("command", flags->argv, "The server's command, behind --");
+    command->add_option("COMMAND", flags->argv, "The server's command, behind --");
     command->footer(help_footer(examples, statuses, notes));
     command->callback([flags, &run] { run = [flags] { return wrap(*flags); }; });
 }

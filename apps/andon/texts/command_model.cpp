@@ -33,6 +33,7 @@ option_model model_of(const CLI::Option& option, bool positional) {
     model.description = option.get_description();
     model.required = option.get_required();
     model.repeated = option.get_expected_max() > 1;
+    model.separator = option.get_delimiter();
     return model;
 }
 

@@ -18,8 +18,11 @@ struct option_model {
     bool positional = false;
     bool required = false;
     bool repeated = false;  ///< takes any number of values
+    char separator = 0;     ///< of several values in one word
 
     [[nodiscard]] bool takes_value() const noexcept { return !type.empty(); }
+    /// What the value is called: `FILE`, `SERVER`.
+    [[nodiscard]] const std::string& value() const noexcept { return positional ? names.front() : type; }
 };
 
 struct command_model {

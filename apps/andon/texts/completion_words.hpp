@@ -8,8 +8,9 @@
 
 namespace andon::app {
 
-/// One line each: the word, a tab, what it is; `:files` where the shell is to offer files. `line`: all that was typed,
-/// up to the cursor, with the command's own name first.
+/// One line each: the word, a tab, what it is; and what the shell is to offer of its own: `:files`, `:folders`, or
+/// `:command`, what stands behind -- as if it stood alone. `line`: all that was typed, up to the cursor, with the
+/// command's own name first.
 [[nodiscard]] std::string completion_words(const command_model& root, std::string_view line);
 
 /// A script for the shell, which asks `andon __complete`; empty for a shell that we do not know.

@@ -145,9 +145,6 @@ private:
 /// cannot be read, and says which.
 [[nodiscard]] std::map<std::string, std::string> principals_by_token(const gateway_config& config);
 
-/// What is right in the file and would still fail: variables that are not set, files that cannot be read.
-[[nodiscard]] std::vector<std::string> config_warnings(const configuration& config);
-
 /// Of journal and control files: $ANDON_STATE_DIR, else $XDG_STATE_HOME/andon, else ~/.local/state/andon. Throws
 /// std::runtime_error where none of them is set.
 [[nodiscard]] std::string state_directory();

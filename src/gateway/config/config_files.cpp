@@ -113,37 +113,6 @@ std::map<std::string, std::string> principals_by_token(const gateway_config& con
     return principals;
 }
 
-std::vector<std::string> config_warnings(const configuration& config) {
-    std::vector<std::string> warnings;
-    const auto expect_variable = [&](const std::string& name, const std::string& what) {
-        if (name.empty() || !variable(name.c_str()).empty()) return;
-        warnings.push_back("the environment variable " + name + ", for " + what + ", is not set");
-    };
-    const auto expect_file = [&](const std::string& path, const std::string& what) {
-        std::error_code error;
-        if (path.empty() || (fs::exists(path, error) && std::ifstream(path))) return;
-        warnings.push_back(what + ", " + visible_text(path, 400) + ", cannot be read");
-    };
-    for (const token_source& each : config.gateway.tokens) {
-        expect_variable(each.env, "the token of " + visible_text(each.principal, 64));
-        expect_file(each.file, "the token file of " + visible_text(each.principal, 64));
-    }
-    expect_file(config.gateway.certificate, "the gateway's certificate");
-    expect_file(config.gateway.private_key, "the gateway's private key");
-    for (const server_config& each : config.servers) {
-        if (const auto* const url = std::get_if<url_target>(&each.target)) {
-            expect_variable(url->bearer_env, "the token of the server " + each.name);
-            for (const auto& [header, name] : url->headers_env) {
-                expect_variable(name, "the header " + header + " of the server " + each.name);
-            }
-            expect_file(url->ca_file, "the ca_file of the server " + each.name);
-        } else {
-            expect_file(std::get<command_target>(each.target).directory, "the folder of the server " + each.name);
-        }
-    }
-    return warnings;
-}
-
 std::string state_directory() {
     if (std::string own = variable("ANDON_STATE_DIR"); !own.empty()) return own;
     const fs::path folder = users_folder("XDG_STATE_HOME", ".local/state");

@@ -1,7 +1,10 @@
 #include "gateway/config/reaching.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
+#include <string_view>
+#include <unistd.h>
 
 namespace andon::gateway {
 namespace {
@@ -21,6 +24,27 @@ command command_of(const command_target& target) {
     made.environment.assign(target.environment.begin(), target.environment.end());
     made.directory = target.directory;
     return made;
+}
+
+bool can_be_started(const command_target& target) {
+    namespace fs = std::filesystem;
+    const auto is_program = [](const fs::path& file) {
+        std::error_code fault;
+        return fs::is_regular_file(file, fault) && ::access(file.c_str(), X_OK) == 0;
+    };
+    const std::string& program = target.argv.front();
+    if (program.find('/') != std::string::npos) return is_program(fs::path(target.directory) / program);
+    const auto own = target.environment.find("PATH");
+    const char* const ours = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const std::string path = own != target.environment.end() ? own->second
+                             : ours != nullptr               ? ours
+                                                             : "/usr/local/bin:/usr/bin:/bin";
+    for (std::string_view rest = path;;) {
+        const auto colon = rest.find(':');
+        if (is_program(fs::path(rest.substr(0, colon)) / program)) return true;
+        if (colon == std::string_view::npos) return false;
+        rest.remove_prefix(colon + 1);
+    }
 }
 
 http_client_options http_options_of(const url_target& target) {
