@@ -88,7 +88,8 @@ TEST_P(crashed, RCV_9_an_answer_that_was_written_before_the_end_is_passed_on) {
     }
 }
 
-/// More than is read at once, and the end is reported before it is read: andon stands still meanwhile.
+/// More than is read at once, and the end is reported before it is read: andon stands still meanwhile, and nothing but
+/// the report tells it.
 TEST_P(crashed, RCV_9_however_much_of_it_is_still_to_be_read) {
     in_front front(GetParam(), {.keys = "restart_first = \"1ms\""});
     front.open();

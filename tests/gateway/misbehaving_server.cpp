@@ -223,6 +223,11 @@ void run(const std::string& tool, const work& of) {
         ::_exit(9);
     } else if (tool == "answer_and_exit") {
         std::this_thread::sleep_for(of.span("ms", 0));
+        if (of.arguments.contains("more") && ::fork() == 0) {  // somebody still has its input, which so is not broken
+            ::close(STDOUT_FILENO);
+            ::signal(SIGTERM, SIG_IGN);
+            for (;;) ::pause();
+        }
         of.answer("the last words" + std::string(static_cast<std::size_t>(number_in(of.arguments, "more", 0)), '.'));
         ::_exit(0);
     } else if (tool == "flood") {

@@ -143,8 +143,8 @@ protected:
                              "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
                              "command = [\"/bin/sh\", \"-c\", \"exec " ANDON_EVERYTHING_SERVER " 2>/dev/null\"]\n")};
     }
-    static std::string work(dice& roll) {
-        return R"({"ms":)" + std::to_string(roll(4) == 0 ? 60'000 : roll(300)) + R"(,"tick_ms":50})";
+    static std::string work(dice& roll, bool endless) {
+        return R"({"ms":)" + std::to_string(endless ? 60'000 : roll(300)) + R"(,"tick_ms":50})";
     }
     void expect_nothing_left(const std::vector<process_watch>& processes) const {
         for (const process_watch& each : processes) EXPECT_TRUE(each.wait_for_end()) << each.pid();
@@ -170,17 +170,29 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
     wrapped andon(legacy, folder, joined(configured(), {"--server", "storm"}));
     andon.open();
     std::set<std::string> cancelled;
+    std::set<std::string> owed;  // what nobody cancels, and has an end
     std::vector<std::string> ids;
     const auto begin = [&](int count) {
         for (int i = 0; i < count; ++i) {
             ids.push_back(std::to_string(ids.size()));
             const std::string meta = roll(4) == 0 ? R"("progressToken":)" + ids.back() : "";
-            andon.call(ids.back(), "wait", work(roll), meta);
+            const bool endless = roll(4) == 0;
+            andon.call(ids.back(), "wait", work(roll, endless), meta);
+            if (!endless) owed.insert(ids.back());
             if (roll(3) != 0) continue;
             const std::string& victim = ids[static_cast<std::size_t>(roll(static_cast<int>(ids.size())))];
             andon.cancel(victim);
             cancelled.insert(victim);
+            owed.erase(victim);
         }
+    };
+    std::size_t looked_at = 0;
+    const auto all_answered = [&] {
+        for (; looked_at < andon.lines().size(); ++looked_at) {
+            const json::object message = json::parse(andon.lines()[looked_at]).as_object();
+            if (message.contains("id")) owed.erase(json::serialize(message.at("id")));
+        }
+        return owed.empty();
     };
     const auto let_some_end = [&] {
         const int before = andon.heard("\"result\"");
@@ -196,6 +208,8 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
     begin(calls_at_once / 4);
     let_some_end();
     kill_one(andon.pid(), roll);
+    begin(calls_at_once / 8);
+    andon.wait_until(all_answered, "the answers to all calls that nobody cancelled");
     begin(calls_at_once / 8);
     const auto left = watched(processes_below(andon.pid()));
     andon.close_input();
@@ -224,7 +238,7 @@ TEST_F(relay_storm, RCV_2_a_host_that_was_killed_leaves_nothing_behind_wrap) {
     wrapped andon(legacy, folder, joined(configured(), {"--server", "storm"}));
     andon.open();
     for (int i = 0; i < calls_at_once; ++i) {
-        andon.call(std::to_string(i), "wait", work(roll), R"("progressToken":)" + std::to_string(i));
+        andon.call(std::to_string(i), "wait", work(roll, roll(4) == 0), R"("progressToken":)" + std::to_string(i));
         saw.saw(std::to_string(i), seen::not_looked);
     }
     andon.line_with("\"result\"");
