@@ -172,9 +172,6 @@ void run(const std::string& tool, const work& of) {
             for (;;) ::pause();
         }
         ::_exit(static_cast<int>(number_in(of.arguments, "code", 1)));
-    } else if (tool == "leave_child_and_crash") {  // which has the output open
-        mark("children", key, std::to_string(child(true)));
-        ::_exit(9);
     } else if (tool == "answer_and_exit") {
         of.answer("the last words");
         ::_exit(0);
