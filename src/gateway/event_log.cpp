@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <poll.h>
 #include <vector>
 
 #include "andon/core/visible_text.hpp"
@@ -46,15 +47,20 @@ std::string json_line(log_level level, std::string_view event, std::string_view 
     return plain_json(line) + '\n';
 }
 
+std::string coloured(std::string_view code, std::string_view text) {
+    return code.empty() ? std::string(text) : std::string(code) + std::string(text) + "\x1b[0m";
+}
+
+/// `who`: as "andon info", or the name of a server.
+std::string human_line(std::string_view who, std::string_view text, bool colours, std::size_t longest) {
+    std::string line = coloured(colours ? "\x1b[2m" : "", local_text(std::chrono::system_clock::now()));
+    return ((((line += ' ') += who) += ": ") += visible_text(text, longest)) += '\n';
+}
+
 std::string human_line(log_level level, std::string_view text, bool colours, std::size_t longest) {
     constexpr std::array<std::string_view, 5> codes{"\x1b[2m", "", "\x1b[33m", "\x1b[31m", ""};
     const std::string_view code = colours ? codes[static_cast<std::size_t>(level)] : "";
-    const std::string_view dim = colours ? "\x1b[2m" : "";
-    const auto end = [](std::string_view begun) { return begun.empty() ? "" : "\x1b[0m"; };
-    std::string line;
-    ((line += dim) += local_text(std::chrono::system_clock::now())) += end(dim);
-    (((line += " andon ") += code) += detail::to_string(level)) += end(code);
-    return ((line += ": ") += visible_text(text, longest)) += '\n';
+    return human_line("andon " + coloured(code, detail::to_string(level)), text, colours, longest);
 }
 
 /// As "files: call 12 (tools/call search, id 7)".
@@ -97,6 +103,23 @@ void event_log::event(log_level level, std::string_view event, std::string_view 
     }
     detail::write_log(descriptor_, line);
 } catch (...) {  // NOLINT(bugprone-empty-catch): a line that there is no memory for is lost
+}
+
+void event_log::server_said(std::string_view server, std::string_view text) const noexcept try {
+    const std::array<field, 1> fields{{{"server", server}}};
+    std::string line;
+    for (std::size_t longest = 4 * longest_text; longest >= 16; longest /= 2) {
+        line = json_ ? json_line(log_level::info, "stderr", text, fields, longest)
+                     : human_line(visible_text(server, 128), text, colours_, longest);
+        if (line.size() <= detail::longest_log_write) break;
+    }
+    detail::write_log(descriptor_, line);
+} catch (...) {  // NOLINT(bugprone-empty-catch)
+}
+
+bool event_log::has_room() const noexcept {
+    pollfd ready{descriptor_, POLLOUT, 0};
+    return ::poll(&ready, 1, 0) == 1;
 }
 
 void event_log::cancel_asked(const relayed_call_view& call) const noexcept try {

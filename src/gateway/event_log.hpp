@@ -31,6 +31,12 @@ public:
     void event(log_level level, std::string_view event, std::string_view text,
                std::span<const field> fields) const noexcept;
 
+    /// What a server wrote to its own standard error, a line or a piece of one. Whatever the level: it is not ours.
+    void server_said(std::string_view server, std::string_view text) const noexcept;
+    /// Whether a line would be taken now.
+    [[nodiscard]] bool has_room() const noexcept;
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
     // The way of a cancel (RCV-11), each with the call's fields: event, cause, reason, asked_by, server, tool, id,
     // call, session, traceparent.
     void cancel_asked(const relayed_call_view& call) const noexcept;

@@ -62,6 +62,7 @@ std::string base_url(const gateway_config& config, std::uint16_t port) {
 void run_gateway(const configuration& config, const std::function<void(std::uint16_t)>& on_listening) {
     check(config.gateway);
     relaying all(config, {.kind = "gateway", .name = config.file.empty() ? "gateway" : config.file});
+    all.desk().name_server_output_in(all.records().log());
     std::vector<std::unique_ptr<served_server>> servers;
     detail::http_front front(all.around(), options_of(config.gateway), {.free_again = [&] { all.leave(); }});
     for (const server_config& each : config.servers) {

@@ -67,8 +67,9 @@ TEST_P(crashed, the_pauses_grow) {
 TEST_P(crashed, a_child_that_holds_the_output_open_does_not_hold_up_the_answer) {
     in_front front(GetParam(), {.keys = "restart_first = \"10ms\""});
     front.open();
-    front.call("1", "leave_child_and_crash", with_key("k"));
+    front.call("0", "fork", with_key("k"));
     const auto left = front.children("k");
+    front.call("1", "crash", R"({"code":9})");
     const auto since = std::chrono::steady_clock::now();
     EXPECT_EQ(message_of(front.answer("1")), "the server exited with status 9");
     EXPECT_LT(std::chrono::steady_clock::now() - since, promptly);

@@ -218,9 +218,6 @@ void run(const std::string& tool, const work& of) {
             for (;;) ::pause();
         }
         ::_exit(static_cast<int>(number_in(of.arguments, "code", 1)));
-    } else if (tool == "leave_child_and_crash") {  // which has the output open
-        mark("children", key, std::to_string(child(true)));
-        ::_exit(9);
     } else if (tool == "answer_and_exit") {
         std::this_thread::sleep_for(of.span("ms", 0));
         if (of.arguments.contains("more") && ::fork() == 0) {  // somebody still has its input, which so is not broken

@@ -50,6 +50,12 @@ function for_each_line(stream, take) {
     });
 }
 
+// A gateway's line of what a server behind it wrote to standard error; any other as it is.
+function as_the_server_wrote_it(line) {
+    const said = line.startsWith('{"time"') ? parsed(line) : undefined;
+    return said?.event === 'stderr' ? said.message : line;
+}
+
 function parsed(line) {
     try {
         return JSON.parse(line);
@@ -175,7 +181,8 @@ export class ListeningProgram {
             env: { ...process.env, ANDON_MARKS: '1', ...env },
             stdio: ['ignore', 'ignore', 'pipe']
         });
-        for_each_line(this.#child.stderr, line => this.journal.add({ from: 'stderr', line }));
+        for_each_line(this.#child.stderr, line =>
+            this.journal.add({ from: 'stderr', line: as_the_server_wrote_it(line) }));
         record_end(this.#child, this.journal);
     }
 

@@ -71,6 +71,15 @@ pid_t spawn(int in, int out, int err, std::vector<std::string> environment, std:
     return pid;
 }
 
+/// What a server behind a gateway wrote to standard error, of the line that the gateway made of it.
+std::string as_the_server_wrote_it(const std::string& line) {
+    if (line.starts_with("{\"time\"") && line.find(R"("event":"stderr")") != std::string::npos) {
+        return std::string(json::parse(line).at("message").as_string());
+    }
+    const std::size_t mark = line.find(": @");
+    return mark == std::string::npos || line.front() != '2' ? line : line.substr(mark + 2);
+}
+
 bool is_answer(std::string_view line, std::string_view raw_id) {
     const std::string prefix = std::string(opening) + R"(,"id":)" + std::string(raw_id) + ",\"";
     return line.substr(0, prefix.size()) == prefix &&
@@ -174,7 +183,11 @@ bool server_process::pump(int limit_ms, bool also_writable) {
     if (::poll(all.data(), all.size(), limit_ms) <= 0) return false;
     ++pieces_;
     if (all[0].revents != 0) take_in(out_, partial_line_, lines_);
-    if (all[1].revents != 0) take_in(err_, partial_log_, log_);
+    if (all[1].revents != 0) {
+        const std::size_t before = log_.size();
+        take_in(err_, partial_log_, log_);
+        for (std::size_t i = before; i < log_.size(); ++i) log_[i] = as_the_server_wrote_it(log_[i]);
+    }
     taken_.resize(lines_.size());
     if (all[2].revents == 0) return true;
     siginfo_t info{};

@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "gateway/control/control_desk.hpp"
+#include "gateway/event_log.hpp"
 #include "gateway/relay/relayed_call.hpp"
 
 namespace andon::gateway {
@@ -72,6 +74,10 @@ public:
     using upstream_lister = std::function<void(std::vector<upstream_view>&)>;
     void list_upstreams_by(upstream_lister lister) { lister_ = std::move(lister); }
 
+    /// Where several servers share a log: what they write to standard error is named there.
+    void name_server_output_in(event_log log) { server_log_ = log; }
+    [[nodiscard]] const std::optional<event_log>& server_log() const noexcept { return server_log_; }
+
     [[nodiscard]] std::vector<relayed_call_view> calls() const override;
     [[nodiscard]] std::vector<upstream_view> upstreams() const override;
     [[nodiscard]] std::vector<std::uint64_t> stop(const call_selection& which, std::string_view reason,
@@ -90,6 +96,7 @@ private:
     std::unordered_map<std::uint64_t, std::shared_ptr<relayed_call>> calls_;
     std::unordered_multimap<std::uint64_t, std::function<void(const stopped_call&)>> waiting_;
     upstream_lister lister_;
+    std::optional<event_log> server_log_;
     std::size_t processes_ = 0;
     std::function<void()> when_none_left_;
 };

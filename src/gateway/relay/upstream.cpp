@@ -8,6 +8,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "gateway/relay/server_output.hpp"
 #include "process/orphans.hpp"
 #include "transport/clock.hpp"
 #include "transport/http/http_client_transport.hpp"
@@ -105,9 +106,15 @@ std::unique_ptr<transport> upstream::connect() {
     const auto& run = std::get<command_target>(server_->target);
     command what{.argv = run.argv, .directory = run.directory};
     what.environment.assign(run.environment.begin(), run.environment.end());
+    const auto& log = desk_->server_log();
     tree_ = std::make_unique<process_tree>(
-        process_tree::start(what, {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::inherit}));
+        process_tree::start(what, {.in = stdio::pipe, .out = stdio::pipe, .err = log ? stdio::pipe : stdio::inherit}));
     pid_ = tree_->pid();
+    if (log) {
+        said_ = std::make_unique<server_output>(around_->loop, detail::descriptor(duplicate(tree_->err())), *log,
+                                                server_->name);
+        tree_->close_err();
+    }
     const int from = duplicate(tree_->out());
     // One that does not read is not waited for at its end: the loop is everybody's.
     auto over = descriptor_transport(from, duplicate(tree_->in()), {.linger = {}});

@@ -18,6 +18,7 @@
 namespace andon::gateway {
 
 class call_desk;
+class server_output;
 
 /// What a server was told by its host and has to be told again when it was started anew.
 struct handshake_memory {
@@ -170,6 +171,7 @@ private:
     std::unique_ptr<process_tree> tree_;
     pid_t pid_ = 0;
     std::unique_ptr<detail::event_loop::watch> reports_;
+    std::unique_ptr<server_output> said_;  // where it is named
     detail::event_loop::timer patience_;
     detail::event_loop::timer excuses_;
     time_point excused_ = time_point::max();  // again, then
