@@ -192,6 +192,27 @@ TEST(crashes, a_server_that_refuses_its_repeated_handshake_is_tried_with_pauses)
     EXPECT_LE(front.processes_started(), 5);  // at 0, 100, 300 and 700 ms
 }
 
+/// As many as wait can be cancelled, and then others can wait in their place.
+TEST(crashes, calls_that_wait_for_a_restart_are_not_without_number) {
+    constexpr int most = 65'536;
+    in_front front(hosted::wrap, {.keys = "start_timeout = \"1m\"\nrestart_first = \"1m\""});
+    front.open();
+    front.call("0", "crash");
+    EXPECT_NE(code_of(front.answer("0")), 0);
+    std::string lines;
+    for (int id = 1; id <= most + 1; ++id) {
+        lines += call_line(front.andon().speaks(), std::to_string(id), "echo") + '\n';
+    }
+    front.andon().write(lines);
+    const json::object refused = front.answer(std::to_string(most + 1));
+    EXPECT_THAT(message_of(refused), HasSubstr("too many calls wait"));
+    EXPECT_EQ(front.andon().answers("1"), 0);
+    for (const char* const id : {"1", "777"}) front.cancel(id);
+    for (const char* const id : {"\"a\"", "\"b\"", "\"c\""}) front.call(id, "echo");
+    EXPECT_THAT(message_of(front.answer("\"c\"")), HasSubstr("too many calls wait"));
+    for (const char* const id : {"\"a\"", "\"b\""}) EXPECT_EQ(front.andon().answers(id), 0);
+}
+
 /// The first process works and dies, every other one dies at once.
 TEST(crashes, a_server_that_cannot_be_started_again_is_said_so_to_those_that_wait) {
     const own_folder folder;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "gateway/in_front.hpp"
+#include "server/served.hpp"
 
 namespace andon {
 namespace {
@@ -160,6 +161,27 @@ TEST_P(silent, work_of_a_call_that_ignores_is_not_held_against_another) {
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, silent, testing::ValuesIn(all_hosts), hosted_name());
+
+/// A call that was cancelled is remembered, for an answer that comes late; what it weighs is not.
+TEST(wrapped, RCV_2_what_a_cancelled_call_brought_is_given_back) {
+    in_front front(hosted::wrap, {});
+    front.open();
+    const std::string token = R"("progressToken":")" + std::string(6'000'000, 'z') + '"';
+    const auto cancelled = [&](int count) {
+        for (int i = 0; i < count; ++i) {
+            const std::string key = 'k' + std::to_string(count) + '.' + std::to_string(i);
+            front.call("1", "obey", with_key(key), token);
+            static_cast<void>(front.began(key));
+            front.cancel("1");
+            front.andon().mark("obeyed", key);
+            EXPECT_TRUE(eventually([&] { return front.in_flight().empty(); }));
+        }
+    };
+    cancelled(2);
+    const long before = front.andon().status("VmRSS");
+    cancelled(12);
+    EXPECT_LT(front.andon().status("VmRSS"), before + kibibytes(48 * 1'024));
+}
 
 TEST(wrapped, standard_error_that_floods_holds_up_nothing) {
     in_front front(hosted::wrap, {});

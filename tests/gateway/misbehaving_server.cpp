@@ -212,6 +212,14 @@ void run(const std::string& tool, const work& of) {
         while (before_the_end()) {
         }
         return mark("burnt", key);
+    } else if (tool == "log") {
+        send({{"method", "notifications/message"}, {"params", {{"level", "error"}, {"data", "of " + key}}}});
+    } else if (tool == "threads") {  // which do nothing, and do not end
+        for (std::int64_t i = 0; i < number_in(of.arguments, "count", 1); ++i) {
+            std::thread([] {
+                for (;;) ::pause();
+            }).detach();
+        }
     } else if (tool == "crash") {
         if (of.arguments.contains("signal")) {
             ::kill(::getpid(), static_cast<int>(number_in(of.arguments, "signal", 9)));
@@ -302,6 +310,11 @@ void on_request(const options& how, const json::value& id, const std::string& me
     if (method == "tasks/result") {
         std::thread([id, task = text_in(params, "taskId")] { await_task(id, task); }).detach();
         return;
+    }
+    if (method == "subscriptions/listen") {  // and nothing ever happens
+        const json::object meta{{"io.modelcontextprotocol/subscriptionId", id}};
+        return send({{"method", "notifications/subscriptions/acknowledged"},
+                     {"params", {{"_meta", meta}, {"notifications", object_in(params, "notifications")}}}});
     }
     if (method == "tools/list") {
         return send({{"id", id}, {"result", {{"tools", json::array()}, {"resultType", "complete"}}}});

@@ -41,6 +41,8 @@ constexpr sighting starved{.alone = true, .process = true, .span = 50ms, .ready 
 constexpr sighting after_a_long_pause{.alone = true, .process = true, .span = 250ms, .busy = 12ms};
 constexpr sighting with_child{.alone = true, .process = true, .children = 1};
 constexpr sighting among_others{.alone = false, .process = true, .span = 50ms, .busy = 30ms, .children = 3};
+constexpr sighting after_another{.alone = true, .mixed = true, .process = true, .span = 50ms, .busy = 30ms};
+constexpr sighting idle_after_another{.alone = true, .mixed = true, .process = true};
 constexpr sighting behind_url{.alone = true, .process = false};
 constexpr sighting explained{.alone = true, .process = true, .another_works = true, .span = 50ms, .busy = 30ms};
 constexpr sighting explained_idle{.alone = true, .process = true, .another_works = true};
@@ -147,6 +149,9 @@ const judgement_case all_cases[] = {
      {look(500, busy, ignoring), look(750, among_others, ignoring), look(1000, idle, wait), look(1250, idle, quiet)}},
     {"once_heard_and_silent_since_among_others",
      {heard(450), look(500, among_others, ignoring), look(1000, among_others, unseen)}},
+
+    {"what_another_did_until_now_is_not_its", {look(450, after_another, wait), look(500, after_another, unseen)}},
+    {"at_rest_whoever_was_there", {look(20, idle_after_another, wait), look(70, idle_after_another, quiet)}, 20},
 
     // Another one that was cancelled was seen at work: what the process does may be its.
     {"anothers_work_is_not_held_against_it", {look(20, explained, wait), look(500, explained, unseen)}},

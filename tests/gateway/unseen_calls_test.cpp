@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "gateway/in_front.hpp"
+#include "process/process_activity.hpp"
 #include "server/served.hpp"
 
 namespace andon {
@@ -185,6 +186,84 @@ TEST_P(unseen_behind_wrap, with_drop_it_is_shown_as_ignoring) {
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, unseen_behind_wrap, testing::Values(hosted::wrap), hosted_name());
+
+/// A legacy server does not say whose a log message is: as long as one that was cancelled may have said it, it is
+/// nobody's.
+class doubtful : public unseen {
+protected:
+    /// Whether a call hears what the server logs meanwhile.
+    static bool hears_log(in_front& front) {
+        http_client connection =
+            front.caller().call("\"logs\"", "log", with_key("l"), R"("io.modelcontextprotocol/logLevel":"debug")");
+        const http_outcome all = outcome_of(connection);
+        static_cast<void>(front.andon().times_logged("@"));  // a pipe that nobody reads is full in the end
+        EXPECT_EQ(text_of(all.message.value()), "done");
+        return std::ranges::any_of(
+            all.events, [](const http_event& each) { return each.data.find("\"of l\"") != std::string::npos; });
+    }
+};
+
+TEST_P(doubtful, until_the_process_was_seen_at_rest) {
+    in_front front(GetParam(), {.arguments = {"--era", "legacy"}, .keys = "grace = \"200ms\""});
+    front.open();
+    EXPECT_TRUE(hears_log(front));
+    front.call("1", "sleep", with_key("k"));
+    note_begun(front);
+    hold(front, "2", "beside");
+    cancel_unseen(front, "sleep");
+    release(front, "2", "beside");
+    EXPECT_TRUE(eventually([&] { return hears_log(front); }));
+}
+
+TEST_P(doubtful, as_long_as_the_process_is_at_work) {
+    in_front front(GetParam(), {.arguments = {"--era", "legacy"}, .keys = "grace = \"200ms\""});
+    front.open();
+    front.call("1", "burn", with_key("k", R"("ms":1200)"));
+    note_begun(front);
+    hold(front, "2", "beside");
+    cancel_unseen(front, "burn");
+    release(front, "2", "beside");
+    EXPECT_FALSE(hears_log(front));
+    EXPECT_FALSE(hears_log(front));
+    front.andon().mark("answered", "k");
+    EXPECT_TRUE(eventually([&] { return hears_log(front); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(gateway, doubtful, testing::Values(hosted::modern_gateway), hosted_name());
+
+/// A subscription waits, and does no work: what is done beside it is the call's.
+TEST(unseen_calls, SUB_1_a_subscription_beside_it_hides_no_call) {
+    in_front front(hosted::modern_gateway, restarts);
+    front.open();
+    front.request("1", "subscriptions/listen", R"("notifications":{"toolsListChanged":true})");
+    front.andon().mark("told", "subscriptions/listen");
+    front.call("2", "burn", with_key("k"));
+    const process_watch its(front.began("k").pid);
+    front.cancel("2");
+    EXPECT_TRUE(its.wait_for_end());
+    const json::object entry = front.entry("burn");
+    EXPECT_EQ(entry.at("evidence").as_string(), "killed");
+}
+
+/// Nobody knows how many threads a server has, and a look is to be short.
+TEST(unseen_calls, a_look_at_a_process_of_many_threads_does_not_take_longer) {
+    in_front front(hosted::wrap, {});
+    front.open();
+    const pid_t pid = std::stoi(front.asked("pid"));
+    const auto shortest_look = [pid] {
+        auto shortest = std::chrono::steady_clock::duration::max();
+        for (int i = 0; i < 10; ++i) {
+            const auto since = std::chrono::steady_clock::now();
+            EXPECT_FALSE(detail::activity_of(pid).processes.empty());
+            shortest = std::min(shortest, std::chrono::steady_clock::now() - since);
+        }
+        return shortest;
+    };
+    EXPECT_EQ(front.asked("threads", R"({"count":256})"), "done");
+    const auto few = shortest_look();
+    EXPECT_EQ(front.asked("threads", R"({"count":3000})"), "done");
+    EXPECT_LT(shortest_look(), 4 * few);
+}
 
 // Servers that are never at rest.
 

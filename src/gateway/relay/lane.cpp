@@ -116,7 +116,8 @@ void lane::send_waiting() {
 /// Of such as still wait.
 bool lane::is_full(std::deque<waiting_call>& queue) {
     if (queue.size() < most_waiting) return false;
-    std::erase_if(queue, [](const waiting_call& each) { return each.call->is_over_for_host(); });
+    std::erase_if(queue,
+                  [](const waiting_call& each) { return each.call->is_cancelled() || each.call->is_over_for_host(); });
     return queue.size() >= most_waiting;
 }
 

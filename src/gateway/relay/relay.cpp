@@ -144,7 +144,7 @@ void relay::on_request(detail::incoming_request request, const envelope& message
     }
     if (dialect_) return dialect_->on_request(call);
     if (undecided_.size() >= lane::most_waiting) {
-        std::erase_if(undecided_, [](const auto& each) { return each->is_over_for_host(); });
+        std::erase_if(undecided_, [](const auto& each) { return each->is_cancelled() || each->is_over_for_host(); });
     }
     if (undecided_.size() >= lane::most_waiting) {
         return call->fail(error_code::internal_error, "too many calls wait for the server to start", call_end::refused);

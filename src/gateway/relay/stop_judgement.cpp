@@ -20,7 +20,7 @@ stop_judgement::burning stop_judgement::burns(const sighting& seen) noexcept {
 
 stop_judgement::verdict stop_judgement::look(const sighting& seen) noexcept {
     const bool grace_over = seen.at - asked_ >= grace_;
-    if (!seen.alone || !seen.process) {
+    if (!seen.alone || !seen.process || (seen.mixed && !rests(seen))) {
         quiet_looks_ = 0;
         looks_above_ = 0;
         if (!grace_over) return verdict::wait;
@@ -28,8 +28,7 @@ stop_judgement::verdict stop_judgement::look(const sighting& seen) noexcept {
         return goes ? verdict::ignoring : verdict::unseen;
     }
     const burning burns_now = burns(seen);
-    const bool rests = seen.busy <= negligible(seen.span) && seen.children == 0 && !seen.ready;
-    if (rests && !heard_lately(seen.at, still_on_its_way)) {
+    if (rests(seen) && !heard_lately(seen.at, still_on_its_way)) {
         if (++quiet_looks_ == 1) quiet_since_ = seen.at;
         return quiet_looks_ >= 2 && silent_for_long(seen.at) ? verdict::quiet : verdict::wait;
     }
@@ -37,7 +36,7 @@ stop_judgement::verdict stop_judgement::look(const sighting& seen) noexcept {
     if (!grace_over) return verdict::wait;
     if (goes_on(seen.at, still_on_its_way)) return verdict::ignoring;
     if (burns_now != burning::yes && seen.children == 0) {
-        return seen.own_rate != 0 && burns_now == burning::no && !rests ? verdict::unseen : verdict::wait;
+        return seen.own_rate != 0 && burns_now == burning::no && !rests(seen) ? verdict::unseen : verdict::wait;
     }
     if (seen.another_works && !seen_at_work_) return verdict::unseen;
     seen_at_work_ = true;

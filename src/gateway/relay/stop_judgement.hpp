@@ -14,9 +14,10 @@ namespace andon::gateway {
 /// What was seen of a server at one moment.
 struct sighting {
     time_point at{};
-    /// Nothing else was in flight there since the last look, so that what its process does is done for this call.
-    /// Without it, and without a process of ours, only the wire tells.
+    /// Nothing else is in flight there, so that what its process does is done for this call. Without it, and without a
+    /// process of ours, only the wire tells.
     bool alone = false;
+    bool mixed = false;  ///< something was, since the last look: what was done since then may have been for that
     bool process = false;
     /// Another call that was asked to stop was seen at work there, or has its grace time still: what the process does
     /// may be done for that one.
@@ -59,6 +60,9 @@ public:
     [[nodiscard]] time_point quiet_since() const noexcept { return quiet_since_; }
 
     /// A little processor time is a garbage collector's, or the reading of the cancel itself.
+    [[nodiscard]] static constexpr bool rests(const sighting& seen) noexcept {
+        return seen.busy <= negligible(seen.span) && seen.children == 0 && !seen.ready;
+    }
     [[nodiscard]] static constexpr duration negligible(duration span) noexcept {
         return std::max<duration>(std::chrono::milliseconds(2), span / 20);
     }

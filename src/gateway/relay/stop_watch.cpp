@@ -98,7 +98,8 @@ sighting stop_watch::see(const detail::process_activity& activity, time_point at
     };
     const std::uint64_t changes = around_.changes();
     return {.at = at,
-            .alone = std::exchange(changes_seen_, changes) == changes && around_.running() == 0,
+            .alone = around_.running() == 0,
+            .mixed = std::exchange(changes_seen_, changes) != changes,
             .process = around_.guardian != 0,
             .own_rate = by_itself_.rate(),
             .span = at - std::exchange(looked_, at),
@@ -173,7 +174,7 @@ std::optional<duration> stop_watch::try_unseen(const sighting& common, const det
         on_trial_ = false;
         return std::nullopt;
     }
-    if (!on_trial_ || !common.alone) {
+    if (!on_trial_ || (common.mixed && !stop_judgement::rests(common))) {
         on_trial_ = true;
         for (auto& [id, each] : unseen_) {
             each.judgement = stop_judgement(common.at, std::max<duration>(each.call->policy().grace, shortest_trial),
