@@ -6,7 +6,7 @@ for_building=(g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.8
     libsqlite3-dev libcli11-dev libtomlplusplus-dev
     libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
 for_testing=(clang clang-tidy clang-format clang-tools libclang-rt-14-dev spin shellcheck
-    nginx tmux)
+    nginx tmux man-db zsh)
 
 case ${1:-all} in
 build) wanted=("${for_building[@]}") ;;

@@ -12,22 +12,23 @@
 namespace andon::app {
 namespace {
 
-constexpr const char* about = "Tests how a server cancels, rule by rule; with --client, how a client does";
+constexpr const char* about = "Test how a server cancels, rule by rule; with --client, how a client does";
 
 constexpr const char* examples =
     "  andon check -- npx -y @modelcontextprotocol/server-everything\n"
-    "  andon check files                             one that the configuration names\n"
+    "  andon check files                  one that the configuration names\n"
     "  andon check \"python3 server.py\" --tool sleep --args '{\"seconds\":2}'\n"
     "  andon check https://example.com/mcp --bearer-env TOKEN\n"
     "  andon check --url http://127.0.0.1:{port}/mcp -- ./server --http {port}\n"
-    "  andon check --junit check.xml --era modern -- ./server             in CI\n"
-    "  andon check --client -- ./client   $ANDON_CHECK_SERVER is the server's command\n"
-    "  andon check --client --http 8080   drive the client by hand, then Ctrl-C\n";
+    "  andon check --junit check.xml --era modern -- ./server          in CI\n"
+    "  andon check --client -- ./client   which starts $ANDON_CHECK_SERVER\n"
+    "  andon check --client --http 8080   drive it by hand, then Ctrl-C\n";
 
 constexpr const char* notes =
-    "With --url the command is started and reached there; {port} in both stands for a\n"
-    "port that is free. Each probe has a server process of its own, but for a server at\n"
-    "a URL. Tools that look slow are called to find one; with --tool only that one is.\n";
+    "With --url the command is started and reached there; {port} in both\n"
+    "stands for a port that is free. Each probe has a server process of its\n"
+    "own, but for a server at a URL. Tools that look slow are called to find\n"
+    "one; with --tool only that one is.\n";
 
 constexpr const char* statuses =
     "  0    no MUST and no SHOULD is broken, as far as it can be seen\n"

@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
 #include "command_line.hpp"
 #include "exit_status.hpp"
 #include "gateway/config/config.hpp"
+#include "help_format.hpp"
 #include "help_text.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
@@ -17,15 +19,15 @@ namespace {
 
 using andon::app::exit_status;
 
-constexpr const char* about = "Stop that stops: cancellation for the Model Context Protocol, in front of any server.";
+constexpr const char* about = "Stop that stops: MCP cancellation made real, in front of any server";
 
 constexpr const char* examples =
-    "  andon wrap -- npx -y some-server     in front of one server, in a host's configuration\n"
-    "  andon ps                             what is in flight on this machine\n"
-    "  andon stop --tool index --wait       stop it, and wait until it has really stopped\n"
+    "  andon wrap -- npx -y some-server     in a host's configuration\n"
+    "  andon ps                             what is in flight\n"
+    "  andon stop --tool index --wait       stop it, and see that it stopped\n"
     "  andon log                            what became of calls\n"
     "  andon call ./server echo text=hello  call a tool; Ctrl-C cancels it\n"
-    "  andon check -- ./server              whether a server keeps the rules of cancellation\n";
+    "  andon check -- ./server              whether a server keeps the rules\n";
 
 constexpr const char* notes = "`andon SUBCOMMAND --help` says more, and `andon man | man -l -` everything.\n";
 
@@ -78,10 +80,11 @@ int run_command(int argc, char** argv) {
     CLI::App app(about, "andon");
     app.set_version_flag("--version", "andon " ANDON_VERSION);
     app.require_subcommand(1);
-    app.set_help_all_flag("--help-all", "The help of every subcommand");
+    app.formatter(std::make_shared<andon::app::help_format>());
     app.footer(andon::app::help_footer(examples, andon::app::call_statuses, notes));
     andon::app::chosen run;
     add_subcommands(app, run);
+    app.set_help_all_flag("--help-all", "The help of every subcommand");  // behind them, who would inherit it
     andon::app::take_marks_off(app);
     std::vector<std::string> words(argv + 1, argv + argc);
     if (words.empty()) {

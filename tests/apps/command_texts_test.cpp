@@ -1,4 +1,5 @@
 // Help and the man page: made from the command line itself.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -53,6 +54,34 @@ TEST(andon_help, of_every_subcommand_has_examples_and_exit_statuses) {
         EXPECT_THAT(ran.out, HasSubstr("Examples:\n  ")) << each;
         EXPECT_THAT(ran.out, HasSubstr("Exit status:\n  ")) << each;
     }
+}
+
+/// Lines that are longer than a usual terminal.
+std::vector<std::string> too_long(const std::string& text) {
+    std::vector<std::string> found;
+    std::istringstream from(text);
+    for (std::string line; std::getline(from, line);) {
+        // A character that is more than a byte is one column.
+        const auto columns =
+            std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+        if (columns > 80) found.push_back(line);
+    }
+    return found;
+}
+
+TEST(andon_help, fits_a_usual_terminal) {
+    EXPECT_THAT(too_long(run_andon({"--help"}).out), testing::IsEmpty());
+    for (const std::string& each : subcommands()) {
+        EXPECT_THAT(too_long(run_andon({each, "--help"}).out), testing::IsEmpty()) << each;
+    }
+    for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
+             {"tasks", "list"}, {"tasks", "follow"}, {"config", "init"}, {"config", "check"}, {"config", "show"}}) {
+        EXPECT_THAT(too_long(run_andon({each[0], each[1], "--help"}).out), testing::IsEmpty()) << each[0] << each[1];
+    }
+    const std::string stop = run_andon({"stop", "--help"}).out;
+    EXPECT_THAT(stop, HasSubstr("Usage: andon stop [OPTIONS] [ID...]\n"));
+    EXPECT_THAT(stop, Not(testing::ContainsRegex("TEXT:|Option Group|REQUIRED|help-all")));
+    EXPECT_THAT(run_andon({"wrap", "--help"}).out, HasSubstr("--on-ignored drop|restart|isolate\n"));
 }
 
 TEST(andon_help, a_wrong_command_line_is_status_2) {
@@ -119,9 +148,11 @@ TEST(andon_man, is_set_without_a_warning) {
     const own_folder here;
     const std::string page = (here.path() / "andon.1").string();
     std::ofstream(page) << run_andon({"man"}).out;
-    const std::string all = "LC_ALL=C.UTF-8 MANWIDTH=100 MANPAGER=cat man -l --warnings " + page;
+    const std::string all = "LC_ALL=C.UTF-8 MANWIDTH=80 MANPAGER=cat MANOPT= man -l --warnings " + page;
     EXPECT_EQ(output_of(all + " 2>&1 >/dev/null"), "");
-    EXPECT_THAT(output_of(all), HasSubstr("andon call"));
+    const std::string text = output_of(all);
+    EXPECT_THAT(text, HasSubstr("andon call"));
+    EXPECT_THAT(too_long(text), testing::IsEmpty());
 }
 
 }  // namespace

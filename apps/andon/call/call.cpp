@@ -5,9 +5,9 @@ namespace andon::app {
 namespace {
 
 constexpr std::string_view examples =
-    "  andon call \"npx -y @modelcontextprotocol/server-everything\" echo message=hello\n"
-    "  andon call https://example.com/mcp search query=andon limit=3 --bearer-env TOKEN\n"
-    "  andon call ./server resize '{\"width\": 640, \"sizes\": [1, 2]}' --timeout 30s\n"
+    "  andon call \"npx -y some-server --option\" echo message=hello\n"
+    "  andon call https://example.com/mcp find query=andon --bearer-env TOKEN\n"
+    "  andon call ./server resize '{\"width\": 640}' --timeout 30s\n"
     "  andon call ./server resize width=640 sizes:='[1, 2]' --json\n"
     "  andon call ./server import @arguments.json\n"
     "  andon call https://example.com/mcp report --detach\n";

@@ -13,13 +13,14 @@ void add_ps(CLI::App& app, chosen& run) {
     ps->add_flag("--json", options->json, "A JSON array instead of a table");
     ps->add_flag("-a,--all", options->all, "Also what has stopped and is remembered still");
     ps->add_flag("-s,--servers", options->servers, "The servers behind them instead of the calls");
-    ps->footer(help_footer(
-        "  andon ps                        what is in flight; the oldest first\n"
-        "  andon ps --servers              which servers run, and how often they were restarted\n"
-        "  andon ps --json | jq '.[].id'   for scripts\n",
-        "  0    also when nothing is in flight\n"
-        "  2    the command line is wrong\n",
-        "STATE is \"running\", \"asked to stop\", \"ignoring\" (it goes on after its time to stop) or \"stopped\".\n"));
+    ps->footer(
+        help_footer("  andon ps                        what is in flight; the oldest first\n"
+                    "  andon ps --servers              which servers run, how often restarted\n"
+                    "  andon ps --json | jq '.[].id'   for scripts\n",
+                    "  0    also when nothing is in flight\n"
+                    "  2    the command line is wrong\n",
+                    "STATE is \"running\", \"asked to stop\", \"ignoring\" (it goes on after its\n"
+                    "time to stop) or \"stopped\".\n"));
     ps->callback([options, &run] { run = [options] { return run_ps(*options); }; });
 }
 

@@ -11,7 +11,7 @@ namespace andon::app {
 
 void add_stop(CLI::App& app, chosen& run) {
     CLI::App* const stop =
-        app.add_subcommand("stop", "Stops what is in flight: by its ID, its tool, its session, or all");
+        app.add_subcommand("stop", "Stop what is in flight: by its ID, its tool, its session, or all");
     const auto asked = std::make_shared<stop_options>();
     stop_options& options = *asked;
     stop->add_option("ID", options.ids, "As `andon ps` shows it: 4711.3, or 3 where only one andon has a 3");
@@ -22,22 +22,23 @@ void add_stop(CLI::App& app, chosen& run) {
     stop->add_option("-r,--reason", options.reason, "Why, in words for the host and the server");
     stop->add_flag("-w,--wait", options.wait,
                    "Return when the work has really stopped; says how long that took, and how it was seen");
-    add_duration(*stop, "--timeout", options.timeout, "How long to wait, as 500ms, 10s or 2m; for ever without it")
+    add_duration(*stop, "--timeout", options.timeout, "With --wait: how long, as 500ms, 10s or 2m; for ever without it")
         ->needs("--wait");
     stop->add_flag("-y,--yes", options.yes, "Do not ask before stopping everything");
     stop->add_flag("--json", options.json, "A line of JSON for each that was asked and each that stopped");
-    stop->footer(help_footer(
-        "  andon stop 4711.3 --reason \"wrong folder\"\n"
-        "  andon stop --tool build --wait --timeout 10s\n"
-        "  andon stop --all --yes\n",
-        "  0    it was asked to stop; with --wait: it stopped\n"
-        "  1    nothing matched\n"
-        "  2    the command line is wrong\n"
-        "  3    an andon did not answer, or left\n"
-        "  4    --timeout passed\n"
-        "  130  not confirmed, or Ctrl-C\n",
-        "The server is sent the cancel, and the host an error that says an operator stopped the call. What happens to\n"
-        "work that goes on all the same is the policy of its server. Ctrl-C ends the waiting, nothing else.\n"));
+    stop->footer(
+        help_footer("  andon stop 4711.3 --reason \"wrong folder\"\n"
+                    "  andon stop --tool build --wait --timeout 10s\n"
+                    "  andon stop --all --yes\n",
+                    "  0    it was asked to stop; with --wait: it stopped\n"
+                    "  1    nothing matched\n"
+                    "  2    the command line is wrong\n"
+                    "  3    an andon did not answer, or left\n"
+                    "  4    --timeout passed\n"
+                    "  130  not confirmed, or Ctrl-C\n",
+                    "The server is sent the cancel, and the host an error that says an\n"
+                    "operator stopped the call. What happens to work that goes on all the\n"
+                    "same is the policy of its server. Ctrl-C ends the waiting, nothing else.\n"));
     stop->callback([asked, &run] {
         const int named =
             (asked->ids.empty() ? 0 : 1) + (asked->tool ? 1 : 0) + (asked->session ? 1 : 0) + (asked->all ? 1 : 0);

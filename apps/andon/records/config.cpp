@@ -10,12 +10,13 @@ namespace andon::app {
 namespace {
 
 constexpr const char* where =
-    "The file is looked for in this order: --config FILE (or the FILE that is named), $ANDON_CONFIG,\n"
-    "$XDG_CONFIG_HOME/andon/andon.toml, ~/.config/andon/andon.toml, /etc/andon/andon.toml. None is fine.\n";
+    "The file is looked for in this order: --config FILE (or the FILE that is\n"
+    "named), $ANDON_CONFIG, $XDG_CONFIG_HOME/andon/andon.toml,\n"
+    "~/.config/andon/andon.toml, /etc/andon/andon.toml. None is fine.\n";
 
 constexpr const char* statuses =
     "  0    done, and the file is good\n"
-    "  1    it could not be done; check: a command, a folder or a token file is not there\n"
+    "  1    it could not be done; check: a command or a folder is not there\n"
     "  2    the command line or the file is wrong, or a certificate that it names\n";
 
 std::string footer(const char* examples) { return help_footer(examples, statuses, where); }

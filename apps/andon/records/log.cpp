@@ -14,13 +14,14 @@ namespace andon::app {
 namespace {
 
 constexpr const char* examples =
-    "  andon log                          the last 20 calls, of all andons of this user\n"
-    "  andon log --follow                 and those that end from now on\n"
-    "  andon log --ignored --since 1h     whose cancel was ignored, in the last hour\n"
+    "  andon log                        the last 20 calls, of all andons\n"
+    "  andon log --follow               and those that end from now on\n"
+    "  andon log --ignored --since 1h   ignored cancels, of the last hour\n"
     "  andon log -n 1000 --json | jq 'select(.time_to_stop_ms > 500)'\n";
 constexpr const char* notes =
-    "A line: when it ended, <pid of andon>.<number>, server, what was called, what became of it, how long it took;\n"
-    "then who asked it to stop and why, how long that took and how it was seen, what was dropped or killed.\n";
+    "A line: when it ended, <pid of andon>.<number>, server, what was called,\n"
+    "what became of it, how long it took; then who asked it to stop and why,\n"
+    "how long that took and how it was seen, what was dropped or killed.\n";
 constexpr const char* statuses =
     "  0    shown, or followed until Ctrl-C\n"
     "  1    the journal cannot be read\n"

@@ -14,9 +14,9 @@ namespace andon::app {
 namespace {
 
 constexpr const char* examples =
-    "  andon gateway                                     the servers of the configuration, each at its path\n"
-    "  andon gateway --port 7780 -- npx -y some-server   one server, at http://127.0.0.1:7780/mcp\n"
-    "  andon gateway --url https://example.org/mcp       one that runs elsewhere\n";
+    "  andon gateway                                the configuration's\n"
+    "  andon gateway --port 80 -- npx some-server   at http://127.0.0.1/mcp\n"
+    "  andon gateway --url https://example.org/mcp  one that runs elsewhere\n";
 constexpr const char* statuses =
     "  0    it was asked to leave\n"
     "  1    it cannot listen\n"

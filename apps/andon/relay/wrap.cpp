@@ -17,9 +17,10 @@ constexpr const char* examples =
     "  andon wrap -- npx -y @modelcontextprotocol/server-everything\n"
     "  andon wrap --timeout 5m --on-ignored restart -- ./my-server --flag\n"
     "  andon wrap --server files          one that the configuration names\n"
-    "  andon wrap --url https://example.org/mcp\n";
+    "  andon wrap --url https://example.org/mcp --bearer-env TOKEN\n";
 constexpr const char* notes = R"(In a host's configuration, put it before the command that stands there:
-  {"mcpServers": {"files": {"command": "andon", "args": ["wrap", "--name", "files", "--", "npx", "-y", "some-server"]}}}
+  {"mcpServers": {"files": {"command": "andon",
+   "args": ["wrap", "--name", "files", "--", "npx", "-y", "a-server"]}}}
 )";
 constexpr const char* statuses =
     "  0    the host or a signal ended it\n"
