@@ -9,9 +9,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::string_view not_over_modern_http =
-    "this revision has no cancel notification over HTTP: closing the stream is the cancel";
-
 /// An answer to nothing that was asked: somebody answered a notification.
 std::string stray_answer(const session& with, time_point since, std::initializer_list<std::string_view> asked) {
     for (const heard& each : with.all()) {
@@ -29,7 +26,7 @@ std::string stray_answer(const session& with, time_point since, std::initializer
 }  // namespace
 
 finding unknown_is_ignored(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const auto with = t.open();
     with->request("50", "tools/list");
     (void)with->answer("50", t.patience);
@@ -51,7 +48,7 @@ finding unknown_is_ignored(const trial& t) {
 }
 
 finding malformed_is_ignored(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     constexpr std::array<std::string_view, 11> malformed{"",
                                                          "null",
                                                          "[]",
@@ -100,7 +97,7 @@ finding malformed_is_ignored(const trial& t) {
 }
 
 finding twice_is_once(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = some_slow_tool(t);
     const auto with = t.open();
     const flight call = begin(*with, tool, "1");

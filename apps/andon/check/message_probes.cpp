@@ -9,9 +9,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::string_view not_over_modern_http =
-    "this revision has no cancel notification over HTTP: closing the stream is the cancel";
-
 /// Whether the cancel had an effect: the call did not run to its end.
 bool stopped(session& with, const flight& call, const trial& t) {
     outlast(with, call, t);
@@ -23,7 +20,7 @@ bool stopped(session& with, const flight& call, const trial& t) {
 }  // namespace
 
 finding message_is_understood(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = timed_tool(t);
     struct form {
         std::string_view raw_id;
@@ -69,7 +66,7 @@ finding absent_id_is_ignored(const trial& t) {
 }
 
 finding ids_match_exactly(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = timed_tool(t);
     const auto with = t.open();
     // Each pair: a call, and the id of a cancel that is not its own.
@@ -93,7 +90,7 @@ finding ids_match_exactly(const trial& t) {
 }
 
 finding reason_is_data(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = some_slow_tool(t);
     const auto with = t.open();
     const flight call = begin(*with, tool, "1");
