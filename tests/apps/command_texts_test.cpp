@@ -62,7 +62,7 @@ std::vector<std::string> too_long(const std::string& text) {
     std::istringstream from(text);
     for (std::string line; std::getline(from, line);) {
         // A character that is more than a byte is one column.
-        const auto bytes =
+        const auto columns =
             std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
         if (columns > 80) found.push_back(line);
     }

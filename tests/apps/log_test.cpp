@@ -52,7 +52,7 @@ TEST_F(log_command, says_where_nobody_has_written_yet) {
     andon_process process({"log"}, {}, at_home_in(folder));
     EXPECT_EQ(process.end(), 0);
     EXPECT_EQ(process.out(), "");
-    EXPECT_THAT(process.err(), HasSubstr("no call is over yet"));
+    EXPECT_THAT(process.err(), HasSubstr("no call is over yet that is kept"));
     EXPECT_EQ(out({"--json"}), "");
 }
 

@@ -62,6 +62,12 @@ TEST_F(relay_commands, a_command_needs_the_dashes_before_it) {
     EXPECT_THAT(run({"gateway", "--port", "0", "cat"}).err, HasSubstr("andon gateway --port 0 -- cat; or --server"));
 }
 
+TEST_F(relay_commands, a_gateway_does_not_listen_for_a_program_that_is_not_there) {
+    const andon_run gone = run({"gateway", "--port", "0", "--", "no-such-server-of-test"});
+    EXPECT_EQ(gone.status, 2);
+    EXPECT_EQ(gone.err, "andon gateway: there is no program no-such-server-of-test\n");
+}
+
 TEST_F(relay_commands, a_name_that_the_configuration_does_not_have_says_which_was_meant) {
     const std::string file = folder.write("a.toml", "[servers.files]\ncommand = \"cat\"\n");
     const andon_run typo = run({"wrap", "--config", file, "--server", "flies"});
@@ -92,6 +98,9 @@ TEST_F(relay_commands, a_server_behind_tls_and_a_token_can_be_reached_without_a_
     EXPECT_EQ(reached.status, 0) << reached.err;
     EXPECT_THAT(reached.out, HasSubstr("echo"));
     EXPECT_EQ(run({"wrap", "--ca-file", own.file(), "--", "cat"}).status, 2);
+    const andon_run unset = run({"wrap", "--url", url, "--bearer-env", "NONE_OF_TEST"});
+    EXPECT_EQ(unset.status, 2);
+    EXPECT_THAT(unset.err, HasSubstr("NONE_OF_TEST is not set"));
     gateway.signal(SIGTERM);
     EXPECT_EQ(gateway.end(), 0);
 }

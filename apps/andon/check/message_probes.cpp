@@ -20,7 +20,7 @@ bool stopped(session& with, const flight& call, const trial& t) {
 }  // namespace
 
 finding message_is_understood(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = timed_tool(t);
     struct form {
         std::string_view raw_id;
@@ -66,7 +66,7 @@ finding absent_id_is_ignored(const trial& t) {
 }
 
 finding ids_match_exactly(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = timed_tool(t);
     const auto with = t.open();
     // Each pair: a call, and the id of a cancel that is not its own.
@@ -90,7 +90,7 @@ finding ids_match_exactly(const trial& t) {
 }
 
 finding reason_is_data(const trial& t) {
-    if (t.modern() && t.server.over_http()) return not_observable(std::string(not_over_modern_http));
+    expect_notification(t);
     const slow_tool& tool = some_slow_tool(t);
     const auto with = t.open();
     const flight call = begin(*with, tool, "1");

@@ -37,6 +37,11 @@ const slow_tool& lasting_tool(const trial& t) {
 
 milliseconds time_of(const slow_tool& tool) { return tool.takes; }
 
+void expect_notification(const trial& t) {
+    if (!t.modern() || !t.server.over_http()) return;
+    throw unobservable("this revision has no cancel notification over HTTP: closing the stream is the cancel");
+}
+
 flight begin(session& with, const slow_tool& tool, std::string raw_id, milliseconds time) {
     const auto began = clock::now();
     with.call(raw_id, tool.name, tool.arguments(time));

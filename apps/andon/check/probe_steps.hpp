@@ -29,6 +29,9 @@ class unobservable : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Where a cancel is the closing of a stream, there is no notification to send. Throws unobservable.
+void expect_notification(const trial& t);
+
 /// Calls it and returns when it can be taken for started.
 [[nodiscard]] flight begin(session& with, const slow_tool& tool, std::string raw_id,
                            milliseconds time = milliseconds(1200));

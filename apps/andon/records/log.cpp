@@ -21,7 +21,9 @@ constexpr const char* examples =
 constexpr const char* notes =
     "A line: when it ended, <pid of andon>.<number>, server, what was called,\n"
     "what became of it, how long it took; then who asked it to stop and why,\n"
-    "how long that took and how it was seen, what was dropped or killed.\n";
+    "how long that took and how it was seen, what was dropped or killed.\n"
+    "Calls that were simply answered are kept where the configuration says\n"
+    "every_call, or the command line --journal-every-call.\n";
 constexpr const char* statuses =
     "  0    shown, or followed until Ctrl-C\n"
     "  1    the journal cannot be read\n"

@@ -58,7 +58,9 @@ public:
         if (request_.follow) return follow();
         if (!open()) {
             if (!request_.json)
-                std::fprintf(stderr, "andon: no call is over yet: there is no journal %s\n",
+                std::fprintf(stderr,
+                             "andon: no call is over yet that is kept: there is no journal %s; calls that were simply "
+                             "answered are kept with every_call = true\n",
                              visible_text(path_, 400).c_str());
             return exit_status::ok;
         }

@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "andon/core/visible_text.hpp"
 #include "exit_status.hpp"
+#include "gateway/config/reaching.hpp"
 #include "help_text.hpp"
 #include "relay/relay_flags.hpp"
 #include "subcommands.hpp"
@@ -38,6 +40,10 @@ int serve(const gateway_flags& flags) {
         std::fprintf(stderr,
                      "andon gateway: there is no server: name some in the configuration (andon config init), "
                      "or give one here: andon gateway -- COMMAND\n");
+        return exit_status::usage;
+    }
+    if (!flags.argv.empty() && !gateway::can_be_started({.argv = flags.argv})) {
+        std::fprintf(stderr, "andon gateway: there is no program %s\n", visible_text(flags.argv.front(), 400).c_str());
         return exit_status::usage;
     }
     gateway::run_gateway(config, [&](std::uint16_t port) {

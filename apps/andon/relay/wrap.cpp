@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "exit_status.hpp"
+#include "gateway/config/reaching.hpp"
 #include "help_text.hpp"
 #include "relay/relay_flags.hpp"
 #include "subcommands.hpp"
@@ -36,6 +37,10 @@ int wrap(const relay_flags& flags) {
     if (!server) {
         std::fprintf(stderr, "andon wrap: a server is needed: andon wrap -- COMMAND, --server NAME or --url URL\n");
         return exit_status::usage;
+    }
+    // What the user can mend is told before a host says anything.
+    if (const auto* const url = std::get_if<gateway::url_target>(&server->target)) {
+        static_cast<void>(gateway::http_options_of(*url));
     }
     try {
         return gateway::run_wrap(config, *server) ? exit_status::ok : exit_status::failed;

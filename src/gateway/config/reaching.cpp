@@ -12,7 +12,8 @@ namespace {
 std::string from_environment(const std::string& name) {
     const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets it
     if (value == nullptr || *value == '\0') {
-        throw std::invalid_argument("the environment variable " + name + " is not set, and the configuration needs it");
+        throw std::invalid_argument("the environment variable " + name +
+                                    " is not set, and the token or a header is to come from it");
     }
     return value;
 }
