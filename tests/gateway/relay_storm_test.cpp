@@ -1,5 +1,6 @@
 // A thousand calls at once, cancelled, killed and left at any moment: each has one outcome, the journal says the same
 // of it as its host saw, and nothing is left behind.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -180,7 +181,9 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
             andon.call(ids.back(), "wait", work(roll, endless), meta);
             if (!endless) owed.insert(ids.back());
             if (roll(3) != 0) continue;
-            const std::string& victim = ids[static_cast<std::size_t>(roll(static_cast<int>(ids.size())))];
+            // Any, or one that is likely in flight.
+            const int among = static_cast<int>(roll(2) == 0 ? ids.size() : std::min<std::size_t>(ids.size(), 32));
+            const std::string& victim = ids[ids.size() - 1 - static_cast<std::size_t>(roll(among))];
             andon.cancel(victim);
             cancelled.insert(victim);
             owed.erase(victim);
@@ -209,8 +212,11 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
     let_some_end();
     kill_one(andon.pid(), roll);
     begin(calls_at_once / 8);
-    andon.wait_until(all_answered, "the answers to all calls that nobody cancelled");
-    begin(calls_at_once / 8);
+    // Once more with a process that is there, and that nobody kills.
+    for (int i = 0; i < 2; ++i) {
+        andon.wait_until(all_answered, "the answers to all calls that nobody cancelled");
+        begin(calls_at_once / 8);
+    }
     const auto left = watched(processes_below(andon.pid()));
     andon.close_input();
     EXPECT_EQ(andon.exit().code, 0);
@@ -347,7 +353,8 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_the_gateway) {
     dice roll(chosen);
     gateway_in_front gateway(folder, configured());
     gateway.caller(modern).fence();
-    const std::size_t before = gateway.descriptors();
+    ASSERT_TRUE(eventually([&] { return journal_in(folder).find("fence") != std::string::npos; }));
+    const std::size_t before = gateway.descriptors();  // with the journal's
     std::atomic<int> begun = 0;
     {
         std::vector<std::unique_ptr<storming_host>> guests;
@@ -379,11 +386,9 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_the_gateway) {
         }
     }
     EXPECT_EQ(saw.all().size(), static_cast<std::size_t>(calls_at_once / hosts / 2 * 2 * hosts));
-    // The sessions' processes go, and the pool's stay, each with its pipes, its guardian's socket and what watches
-    // them.
-    EXPECT_TRUE(eventually([&] { return servers_below(gateway.pid()).size() <= 4; }));
-    constexpr std::size_t of_a_process = 4;
-    EXPECT_TRUE(eventually([&] { return gateway.descriptors() <= before + 3 * of_a_process; }))
+    // The sessions' processes go, and the one that modern hosts share stays, or another in its place.
+    EXPECT_TRUE(eventually([&] { return servers_below(gateway.pid()).size() == 1; }));
+    EXPECT_TRUE(eventually([&] { return gateway.descriptors() <= before; }))
         << before << " descriptors before, and then " << gateway.descriptors();
     const auto left = watched(processes_below(gateway.pid()));
     ::kill(gateway.pid(), SIGTERM);
