@@ -151,7 +151,7 @@ std::string log_columns::lines(const gateway::journal_row& row) {
     if (below) text.erase(text.find_last_not_of(' ') + 1);
     bool first = true;
     for (std::string& each : wrapped(end + rest, *screen_ > margin ? *screen_ - margin : 1)) {
-        if (first && each.starts_with(end)) each = painted + each.substr(end.size());
+        if (first && each.starts_with(end)) each.replace(0, end.size(), painted);
         if (!first || below) (text += '\n').append(margin, ' ');
         text += each;
         first = false;
