@@ -5,7 +5,7 @@
 namespace andon::detail {
 namespace {
 
-constexpr unsigned first_few = 5;
+constexpr unsigned first_few = 20;
 constexpr auto counted_for = std::chrono::seconds(10);
 
 }  // namespace

@@ -92,13 +92,19 @@ TEST_F(http_batch, RCV_3_the_cancelled_are_left_out) {
     EXPECT_EQ(answered(connection), (ids{1, 3}));
 }
 
-TEST_F(http_batch, RCV_3_HTTP_3_all_cancelled_is_an_empty_answer) {
+TEST_F(http_batch, HTTP_3_all_cancelled_ends_with_the_error_for_each) {
     http_client connection = send({call_line(batches, "1", "park", with_key("one")),
                                    call_line(batches, "2", "park", with_key("two")), cancel_line("1")});
     server.mark("cancel", "one");
     server.mark("start", "two");
     client.cancel("2");
-    EXPECT_EQ(connection.head().status, 202);
+    EXPECT_EQ(connection.head().status, 200);
+    const json::value said = json::parse(connection.body());
+    ASSERT_EQ(said.as_array().size(), 2U);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(said.at(static_cast<std::size_t>(i)).at("id"), i + 1);
+        EXPECT_EQ(said.at(static_cast<std::size_t>(i)).at("error").at("code"), -32800);
+    }
     connection.write(client.call_bytes("4", "echo", R"({"text":"usable"})"));
     EXPECT_EQ(text_of(*outcome_of(connection).message), "usable");
 }
