@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gateway/recording.hpp"
 #include "gateway/relay_hosts.hpp"
 
 namespace andon {
