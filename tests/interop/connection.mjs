@@ -187,7 +187,7 @@ export class ListeningProgram {
     }
 
     async url() {
-        const address = /listening on (http:\S+)/;
+        const address = /listening on (http:[^\s"]+)/; // in words, or in JSON
         const { line } = await this.journal.first('address', e => e.from === 'stderr' && address.test(e.line));
         return new URL(address.exec(line)[1]);
     }

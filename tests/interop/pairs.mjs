@@ -136,7 +136,7 @@ export class Programs {
         }
         const gateway = this.#program(
             ['gateway', ...flags, ...args].join(' '),
-            [andon, 'gateway', '--port', '0', '--log-format', 'human', ...flags, ...args]
+            [andon, 'gateway', '--port', '0', ...flags, ...args]
         );
         return new HttpConnection(sdk, {
             server: { journal: new Journal() },
