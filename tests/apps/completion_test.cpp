@@ -127,17 +127,12 @@ TEST_F(andon_completion, leaves_the_words_behind_the_dashes_to_the_shell) {
     EXPECT_EQ(next_words("andon wrap "), words{"--"});
 }
 
-TEST_F(andon_completion, works_in_a_real_bash) {
-    if (!tmux_screen::there_is()) GTEST_SKIP() << tmux_screen::missing;
-    fake_andon andon;
-    andon.say("call index 7ab7 2000 running");
-    andon.fence();
-    static_cast<void>(folder.write("certificates.pem", ""));
-    const tmux_screen screen = shell("bash --norc --noprofile -i", "source <(andon completion bash)");
+/// What every shell does, with one call in flight and `certificates.pem` in its folder.
+void expect_words(const tmux_screen& screen, const std::string& call) {
     screen.type("andon sto\t");
     screen.wait_for("> andon stop ");
     screen.type("\t");
-    screen.wait_for("> andon stop " + andon.id(1) + ' ');
+    screen.wait_for("> andon stop " + call + ' ');
     screen.press("C-u");
     screen.type("andon call --ca-file cert\t");
     screen.wait_for("> andon call --ca-file certificates.pem");
@@ -148,6 +143,16 @@ TEST_F(andon_completion, works_in_a_real_bash) {
     screen.type("andon call tick\t");
     screen.wait_for("> andon call tickets ");
     screen.press("C-u");
+}
+
+TEST_F(andon_completion, works_in_a_real_bash) {
+    if (!tmux_screen::there_is()) GTEST_SKIP() << tmux_screen::missing;
+    fake_andon andon;
+    andon.say("call index 7ab7 2000 running");
+    andon.fence();
+    static_cast<void>(folder.write("certificates.pem", ""));
+    const tmux_screen screen = shell("bash --norc --noprofile -i", "source <(andon completion bash)");
+    expect_words(screen, andon.id(1));
     screen.type("andon log --end tim\t");
     screen.wait_for(R"(> andon log --end timed\ out)");
     screen.press("C-u");
@@ -166,20 +171,7 @@ TEST_F(andon_completion, works_in_a_real_zsh) {
     static_cast<void>(folder.write("certificates.pem", ""));
     const tmux_screen screen =
         shell("zsh -f -i", "autoload -Uz compinit && compinit -u -D && source <(andon completion zsh)");
-    screen.type("andon sto\t");
-    screen.wait_for("> andon stop ");
-    screen.type("\t");
-    screen.wait_for("> andon stop " + andon.id(1) + ' ');
-    screen.press("C-u");
-    screen.type("andon call --ca-file cert\t");
-    screen.wait_for("> andon call --ca-file certificates.pem");
-    screen.press("C-u");
-    screen.type("andon call --revision=2025-1\t");
-    screen.wait_for("> andon call --revision=2025-11-25 ");
-    screen.press("C-u");
-    screen.type("andon call tick\t");
-    screen.wait_for("> andon call tickets ");
-    screen.press("C-u");
+    expect_words(screen, andon.id(1));
     screen.type("andon wrap --name x -- mkfi\t");
     screen.wait_for("> andon wrap --name x -- mkfifo ");
     screen.type("cert\t");
