@@ -7,10 +7,12 @@ function(andon_compile_options target)
     if(PROJECT_IS_TOP_LEVEL)
         target_compile_options(${target} PRIVATE
             # Of files that are compiled together, one may well have a name of another's.
-            -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wshadow> -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-            -Wcast-qual -Wextra-semi -Woverloaded-virtual -Werror
+            -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wshadow> -Wconversion -Wsign-conversion
+            -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wextra-semi -Woverloaded-virtual -Werror
             # GCC 12 sees overlapping copies in std::string that are not there (its bug 105329).
-            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+            # It takes files that are compiled together for headers.
+            $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
     endif()
     if(ANDON_SANITIZE)
         target_compile_options(${target} PUBLIC -fsanitize=${ANDON_SANITIZE} -fno-omit-frame-pointer)

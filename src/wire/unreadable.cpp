@@ -27,7 +27,7 @@ std::optional<std::size_t> end_of_element(std::string_view line, std::size_t at)
     return std::nullopt;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
+std::string_view without_blanks(std::string_view text) noexcept {
     constexpr std::string_view blank = " \t\r\n";
     const std::size_t first = text.find_first_not_of(blank);
     if (first == std::string_view::npos) return {};
@@ -79,7 +79,7 @@ batch_pieces pieces_of_batch(std::string_view line) {
             pieces.lost = ids_in(line.substr(at));
             break;
         }
-        const std::string_view element = trimmed(line.substr(at, *end - at));
+        const std::string_view element = without_blanks(line.substr(at, *end - at));
         if (!element.empty()) pieces.elements.push_back(element);
         at = *end;
         if (line[at] == ']') break;
