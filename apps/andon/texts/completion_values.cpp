@@ -75,7 +75,7 @@ words logged(const std::string& config, std::string gateway::relayed_call_view::
 words logged_servers(const std::string& config) { return logged(config, &gateway::relayed_call_view::server); }
 words logged_tools(const std::string& config) { return logged(config, &gateway::relayed_call_view::tool); }
 
-words ends(const std::string& /*config*/) {
+words call_ends(const std::string& /*config*/) {
     words found;
     for (int i = 0; i <= static_cast<int>(gateway::call_end::refused); ++i) {
         found.push_back({std::string(to_string(static_cast<gateway::call_end>(i)))});
@@ -113,7 +113,7 @@ constexpr std::array sources{
     source{"stop", "TOOL", tools_in_flight},
     source{"log", "NAME", logged_servers},
     source{"log", "TOOL", logged_tools},
-    source{"log", "END", ends},
+    source{"log", "END", call_ends},
     source{"check", "RULE", rules},
     source{"", "NAME", server_names},
     source{"", "SERVER", server_names, shells_own::files},
