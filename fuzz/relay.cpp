@@ -48,6 +48,8 @@ class nobody final : public call_observer {
     void on_ignored(const relayed_call& /*call*/) override {}
     void on_over(const relayed_call& call) override { static_cast<void>(call.entry()); }
     void on_amended(const relayed_call& call) override { static_cast<void>(call.entry()); }
+    void on_resumed(const relayed_call& call) override { static_cast<void>(call.view()); }
+    void on_over_again(const relayed_call& call) override { static_cast<void>(call.view()); }
     void on_late_message(const std::string& /*server*/) override {}
     void on_restart(const std::string& /*server*/) override {}
     void on_session(const std::string& /*server*/, bool /*begins*/) override {}
