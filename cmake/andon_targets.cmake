@@ -30,6 +30,11 @@ function(andon_quick_to_build target)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
 endfunction()
 
+# Nor need what waits for people.
+function(andon_rather_quick_to_build target)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # A library: the sources of its layers under src/<layer>, their headers under include/andon/<layer>.
 function(andon_library name)
     cmake_parse_arguments(arg "" "" "LAYERS;SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})

@@ -13,10 +13,17 @@ check_tidy() {
     }
 }
 build() { cmake --preset "$1" >/dev/null && cmake --build --preset "$1"; }
+run_tests() { ctest --preset "$1" -j 2 "${@:2}"; }
 # Under the sanitizers one revision with batches, the newest legacy one and the modern one are enough: the others run
 # the same code.
 other_revisions='v2024_11_05|v2025_06_18'
-run_tests() { ctest --preset "$1" -j 2 "${@:2}"; }
+# The tests that were built with a sanitizer, and those that talk to programs that were.
+run_sanitized() {
+    local preset=$1 sanitizer=$2
+    run_tests "$preset" -E "$other_revisions" &&
+        ANDON_SANITIZER=$sanitizer ANDON_SANITIZED_PROGRAMS=$root/build/$preset/bin \
+            run_tests release -L 'from outside' -E "$other_revisions" "${@:3}"
+}
 
 stage "set-up" scripts/setup.sh
 stage "format" check_format
@@ -25,11 +32,9 @@ stage "build: release" build release
 stage "tests: release" run_tests release
 cat build/conformance/summary.txt 2>/dev/null || echo "conformance: left out"
 stage "clang-tidy" check_tidy
-stage "build: address and undefined-behaviour sanitizers" build asan
-stage "tests: address and undefined-behaviour sanitizers" run_tests asan -E "$other_revisions"
+stage "build: address and undefined-behaviour sanitizers, fuzzers" build asan
+stage "tests: address and undefined-behaviour sanitizers, fuzzers" run_sanitized asan address
 stage "build: thread sanitizer" build tsan
-stage "tests: thread sanitizer" run_tests tsan -E "$other_revisions"
-stage "build: fuzzers" build fuzz
-stage "fuzzing, briefly" run_tests fuzz
+stage "tests: thread sanitizer" run_sanitized tsan thread -LE gateway
 print_stage_times
 succeed "test: all passed"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/program.hpp"
+#include "built_programs.hpp"
 #include "own_folder.hpp"
 
 namespace andon {
@@ -22,7 +23,7 @@ public:
 
 private:
     static std::vector<std::string> with_command(std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), ANDON_COMMAND);
+        arguments.insert(arguments.begin(), built_program("andon"));
         return arguments;
     }
 };

@@ -4,6 +4,7 @@
 #include "apps/andon_process.hpp"
 #include "apps/everything_server.hpp"
 #include "apps/tmux_screen.hpp"
+#include "built_programs.hpp"
 
 namespace andon {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string call(const std::string& arguments) { return ANDON_COMMAND " call " + everything_server + ' ' + arguments; }
+std::string call(const std::string& arguments) {
+    return built_program("andon") + " call " + everything_server + ' ' + arguments;
+}
 
 /// Rows on which a bar, or what is left of one, can be seen.
 int bars_in(const std::vector<std::string>& rows) {
@@ -58,7 +61,7 @@ TEST_F(andon_call_terminal, SND_7_the_first_control_c_cancels_and_says_what_beca
 TEST_F(andon_call_terminal, the_second_control_c_leaves_at_once) {
     // A server that stays, and would be killed politely only after four seconds.
     const std::string lives_on = "'sh -c \"trap : TERM; " + everything_server + "; while :; do sleep 0.1; done\"'";
-    const tmux_screen screen(80, 12, ANDON_COMMAND " call " + lives_on + " wait ms=60000 tick_ms=10");
+    const tmux_screen screen(80, 12, built_program("andon") + " call " + lives_on + " wait ms=60000 tick_ms=10");
     screen.wait_for_match(R"(\d%  )");
     screen.press("C-c");
     screen.wait_for("cancelling…");
@@ -104,7 +107,7 @@ TEST_F(andon_call_terminal, the_result_in_a_pipe_leaves_the_bar_on_the_terminal)
 }
 
 TEST_F(andon_call_terminal, colours_are_for_terminals_that_want_them) {
-    const std::string line = ANDON_COMMAND " tools " + everything_server + " echo";
+    const std::string line = built_program("andon") + " tools " + everything_server + " echo";
     const tmux_screen coloured(80, 40, line);
     coloured.wait_for("[ended 0]");
     EXPECT_THAT(coloured.styled(), HasSubstr("\x1b[1mecho"));
@@ -116,7 +119,7 @@ TEST_F(andon_call_terminal, colours_are_for_terminals_that_want_them) {
 }
 
 TEST_F(andon_call_terminal, tools_stand_below_one_another_in_a_narrow_window) {
-    const tmux_screen screen(40, 200, ANDON_COMMAND " tools " + everything_server);
+    const tmux_screen screen(40, 200, built_program("andon") + " tools " + everything_server);
     const std::string end = screen.wait_for("[ended 0]");
     EXPECT_THAT(end, HasSubstr("\nwait\n    Waits, with progress, and stops when\n    it is cancelled\n"
                                "    ms:integer tick_ms?:integer\n    key?:string\n"));
@@ -125,20 +128,20 @@ TEST_F(andon_call_terminal, tools_stand_below_one_another_in_a_narrow_window) {
     for (const std::string& row : screen.rows()) {
         EXPECT_TRUE(end.find('\n' + row + '\n') != std::string::npos || end.starts_with(row)) << "broken: " << row;
     }
-    const tmux_screen one(40, 200, ANDON_COMMAND " tools " + everything_server + " wait");
+    const tmux_screen one(40, 200, built_program("andon") + " tools " + everything_server + " wait");
     EXPECT_THAT(one.wait_for("[ended 0]"), HasSubstr("wait\nWaits, with progress, and stops when it\nis cancelled\n"));
 }
 
 TEST_F(andon_call_terminal, a_server_that_takes_its_time_is_told_of_and_not_waited_for_longer_than_wanted) {
     const std::string mute = "'sh -c \"cat >/dev/null\"'";
-    const tmux_screen screen(80, 10, ANDON_COMMAND " tools " + mute + " --timeout 1500ms");
+    const tmux_screen screen(80, 10, built_program("andon") + " tools " + mute + " --timeout 1500ms");
     screen.wait_for_match(R"(connecting…  1\.\d s)");
     EXPECT_THAT(screen.wait_for("[ended 4]"),
                 testing::StartsWith("andon: timed out: no answer within 1s500ms\n[ended"));
 }
 
 TEST_F(andon_call_terminal, the_table_of_tools_is_cut_to_the_window) {
-    const tmux_screen screen(100, 60, ANDON_COMMAND " tools " + everything_server);
+    const tmux_screen screen(100, 60, built_program("andon") + " tools " + everything_server);
     const std::string end = screen.wait_for("[ended 0]");
     EXPECT_THAT(end, HasSubstr("…"));
     for (const std::string& row : screen.rows()) EXPECT_FALSE(row.starts_with(" ")) << "a line was broken: " << row;

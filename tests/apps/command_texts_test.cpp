@@ -8,6 +8,7 @@
 
 #include "apps/andon_process.hpp"
 #include "apps/everything_server.hpp"
+#include "built_programs.hpp"
 #include "own_folder.hpp"
 
 namespace andon {
@@ -117,12 +118,12 @@ TEST(andon_help, an_option_that_is_not_there_says_which_was_meant) {
 
 TEST(andon_help, what_cannot_be_written_is_an_error) {
     const auto status_of = [](const std::string& words) {
-        return output_of(ANDON_COMMAND " " + words + " 2>&1 >/dev/full; echo $?");
+        return output_of(built_program("andon") + " " + words + " 2>&1 >/dev/full; echo $?");
     };
     for (const char* const each : {"--help", "man", "config init -", "completion bash", "check --list"}) {
         EXPECT_EQ(status_of(each), "andon: standard output cannot be written to\n1\n") << each;
     }
-    EXPECT_EQ(output_of("bash -o pipefail -c '" ANDON_COMMAND " man | true; echo $?'"), "0\n")
+    EXPECT_EQ(output_of("bash -o pipefail -c '" + built_program("andon") + " man | true; echo $?'"), "0\n")
         << "a reader that left is none";
 }
 

@@ -5,6 +5,7 @@
 
 #include "apps/control_commands.hpp"
 #include "apps/tmux_screen.hpp"
+#include "built_programs.hpp"
 #include "gateway/journal/journal.hpp"
 #include "gateway/journal_entries.hpp"
 
@@ -42,7 +43,7 @@ protected:
         std::map<std::string, std::string> all{{"PS1", "> "}, {"TERM", "screen"}};
         for (const auto& [name, value] : environment()) all[name] = value;
         tmux_screen screen(100, 30, "cd " + folder.path().string() + "; " + which, all);
-        screen.enter("PATH=$(dirname " ANDON_COMMAND "):$PATH; PS1='> '; " + setup + "; echo rea''dy");
+        screen.enter("PATH=$(dirname " + built_program("andon") + "):$PATH; PS1='> '; " + setup + "; echo rea''dy");
         screen.wait_for("\nready\n");
         return screen;
     }

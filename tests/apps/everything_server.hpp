@@ -3,8 +3,10 @@
 
 #include <string>
 
+#include "built_programs.hpp"
+
 namespace andon {
 
-inline const std::string everything_server = ANDON_EVERYTHING_SERVER;
+inline const std::string everything_server = built_program("everything_server");
 
 }  // namespace andon

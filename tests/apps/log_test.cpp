@@ -9,6 +9,7 @@
 #include "andon/wire/error.hpp"
 #include "apps/andon_process.hpp"
 #include "apps/tmux_screen.hpp"
+#include "built_programs.hpp"
 #include "gateway/journal/journal.hpp"
 #include "gateway/journal_entries.hpp"
 #include "process/process_watch.hpp"
@@ -238,7 +239,7 @@ TEST_F(log_command, fits_the_window) {
     write({full_entry(), other});
     const auto seen_in = [&](int columns) {
         const tmux_screen screen(
-            columns, 24, ANDON_COMMAND " log",
+            columns, 24, built_program("andon") + " log",
             {{"ANDON_STATE_DIR", folder / "state"}, {"ANDON_CONFIG", ""}, {"HOME", folder / "home"}});
         const std::string whole = screen.wait_for("[ended 0]");
         std::string glass;
@@ -273,7 +274,7 @@ TEST_F(log_command, MSG_4_has_colours_on_a_terminal_and_nothing_of_a_stranger) {
         ::unsetenv("NO_COLOR");
         ::setenv("ANDON_STATE_DIR", (folder / "state").c_str(), 1);
         ::setenv("HOME", folder.path().c_str(), 1);
-        ::execl(ANDON_COMMAND, "andon", "log", nullptr);
+        ::execl(built_program("andon").c_str(), "andon", "log", nullptr);
         ::_exit(127);
     }
     std::string text;

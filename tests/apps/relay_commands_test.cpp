@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/andon_process.hpp"
+#include "built_programs.hpp"
 #include "server/http_client.hpp"
 #include "transport/http/certificate.hpp"
 
@@ -81,7 +82,8 @@ TEST_F(relay_commands, a_server_behind_tls_and_a_token_can_be_reached_without_a_
     const std::string file = folder.write("a.toml", "[gateway]\nport = 0\ncertificate = \"" + own.file() +
                                                         "\"\nprivate_key = \"" + own.key_file() +
                                                         "\"\n[gateway.tokens.ann]\nenv = \"ANN_OF_TEST\"\n[servers.a]\n"
-                                                        "command = \"" ANDON_EVERYTHING_SERVER "\"\n");
+                                                        "command = \"" +
+                                                        built_program("everything_server") + "\"\n");
     const environment_list token{{"ANN_OF_TEST", "hush"}};
     andon_process gateway({"gateway", "--config", file}, {}, at_home_in(folder, token));
     const std::string said = address_of(gateway);
@@ -93,7 +95,7 @@ TEST_F(relay_commands, a_server_behind_tls_and_a_token_can_be_reached_without_a_
     EXPECT_THAT(run({"check", url}).err, HasSubstr("; --ca-file names the certificates to trust"));
     EXPECT_THAT(run({"tools", url, "--ca-file", own.file()}).err, HasSubstr("; --bearer-env says where its token is"));
 
-    const std::string wrap = "\"" ANDON_COMMAND "\" wrap --url " + url + " --ca-file " + own.file();
+    const std::string wrap = "\"" + built_program("andon") + "\" wrap --url " + url + " --ca-file " + own.file();
     const andon_run reached = run({"tools", wrap + " --bearer-env ANN_OF_TEST", "-q"}, token);
     EXPECT_EQ(reached.status, 0) << reached.err;
     EXPECT_THAT(reached.out, HasSubstr("echo"));

@@ -5,6 +5,7 @@
 
 #include "andon/wire/error.hpp"
 #include "apps/control_commands.hpp"
+#include "built_programs.hpp"
 
 namespace andon::app {
 namespace {
@@ -86,7 +87,7 @@ TEST_F(stop, a_wrong_command_line_is_exit_2_and_stops_nothing) {
 }
 
 TEST_F(stop, wait_returns_when_the_work_has_stopped_and_says_how_long_it_took_and_how_that_was_seen) {
-    program command({ANDON_COMMAND, "stop", "--all", "--wait"});
+    program command({built_program("andon"), "stop", "--all", "--wait"});
     command.until("asked to stop  " + one.id(2));
     one.say("end 2 killed 2040");
     EXPECT_THAT(command.until("killed\n"),
@@ -99,7 +100,7 @@ TEST_F(stop, wait_returns_when_the_work_has_stopped_and_says_how_long_it_took_an
 
 TEST_F(stop, wait_of_what_was_asked_before_waits_too) {
     EXPECT_EQ(run_andon({"stop", one.id(1)}).status, 0);
-    program command({ANDON_COMMAND, "stop", one.id(1), "--wait"});
+    program command({built_program("andon"), "stop", one.id(1), "--wait"});
     command.until("asked to stop");
     one.say("end 1 exited 5");
     EXPECT_EQ(command.end(), 0);
@@ -113,7 +114,7 @@ TEST_F(stop, wait_has_a_limit_where_one_is_given) {
 }
 
 TEST_F(stop, ctrl_c_ends_the_waiting_and_the_stop_stands) {
-    program command({ANDON_COMMAND, "stop", "--all", "--wait"});
+    program command({built_program("andon"), "stop", "--all", "--wait"});
     command.until("asked to stop  " + one.id(2));
     command.signal(SIGINT);
     EXPECT_EQ(command.end(), 128 + SIGINT);
@@ -121,7 +122,7 @@ TEST_F(stop, ctrl_c_ends_the_waiting_and_the_stop_stands) {
 }
 
 TEST_F(stop, an_andon_that_dies_while_it_is_waited_for_is_exit_3) {
-    program command({ANDON_COMMAND, "stop", "--all", "--wait"});
+    program command({built_program("andon"), "stop", "--all", "--wait"});
     command.until("asked to stop  " + one.id(2));
     one.signal(SIGKILL);
     EXPECT_EQ(command.end(), 3);

@@ -5,6 +5,7 @@
 
 #include "apps/control_commands.hpp"
 #include "apps/tmux_screen.hpp"
+#include "built_programs.hpp"
 
 namespace andon::app {
 namespace {
@@ -25,7 +26,7 @@ protected:
     /// Shows what was there before it is started, and after its end its exit status and the state of the terminal.
     void start(const std::string& arguments = "") {
         window->enter("stty -g >" + file("before"));
-        window->enter(std::string("clear; echo still here; ") + ANDON_COMMAND + " top " + arguments +
+        window->enter(std::string("clear; echo still here; ") + built_program("andon") + " top " + arguments +
                       "; echo status $?; stty -g >" + file("after"));
         wait_for("running, ");
     }
@@ -137,29 +138,29 @@ TEST_F(top, without_a_terminal_or_on_a_dumb_one_points_to_ps) {
     const andon_run end = run_andon({"top"});
     EXPECT_EQ(end.status, 2);
     EXPECT_THAT(end.err, HasSubstr("andon ps"));
-    window->enter(std::string("TERM=dumb ") + ANDON_COMMAND + " top; echo status $?");
+    window->enter(std::string("TERM=dumb ") + built_program("andon") + " top; echo status $?");
     EXPECT_THAT(wait_for("status 2"), HasSubstr("andon ps"));
 }
 
 // The others, where they find a terminal.
 
 TEST_F(top, ps_fits_the_width_of_the_terminal) {
-    window->enter(std::string("clear; ") + ANDON_COMMAND + " ps");
+    window->enter(std::string("clear; ") + built_program("andon") + " ps");
     EXPECT_THAT(wait_for("fetching"), HasSubstr(one.id(1)));
     window->resize(40, 20);
-    window->enter(std::string("clear; ") + ANDON_COMMAND + " ps; echo status $?");
+    window->enter(std::string("clear; ") + built_program("andon") + " ps; echo status $?");
     const std::string narrow = wait_for("status 0");
     EXPECT_THAT(narrow, AllOf(HasSubstr(one.id(1)), HasSubstr("wait"), Not(HasSubstr("SESSION"))));
 }
 
 TEST_F(top, stop_all_asks_on_a_terminal) {
-    window->enter(std::string("clear; ") + ANDON_COMMAND + " stop --all; echo status $?");
+    window->enter(std::string("clear; ") + built_program("andon") + " stop --all; echo status $?");
     wait_for("Stop 2 calls in flight? [y/N]");
     window->enter("");
     wait_for("status 130");
     one.fence();
     EXPECT_THAT(one.out(), Not(HasSubstr("stop")));
-    window->enter(std::string("clear; ") + ANDON_COMMAND + " stop --all --yes; echo status $?");
+    window->enter(std::string("clear; ") + built_program("andon") + " stop --all --yes; echo status $?");
     wait_for("status 0");
     one.until("stop 2");
 }

@@ -10,6 +10,7 @@
 
 #include "andon/process/process_tree.hpp"
 #include "apps/program.hpp"
+#include "built_programs.hpp"
 #include "check/target.hpp"
 #include "own_folder.hpp"
 
@@ -26,7 +27,7 @@ struct ran {
 };
 
 ran andon_check(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {ANDON_PROGRAM, "check"});
+    arguments.insert(arguments.begin(), {built_program("andon"), "check"});
     process_tree process = process_tree::start({.argv = std::move(arguments)},
                                                {.in = stdio::null, .out = stdio::pipe, .err = stdio::pipe});
     ran what;
@@ -106,7 +107,7 @@ TEST(check_command, a_tool_or_a_process_that_is_not_there_is_2) {
 
 TEST(check_command, nothing_seen_is_no_pass) {
     const ran what = andon_check({"--json", "--rules", "RCV-3", "--era", "legacy", "--tool", "echo", "--args", "{}",
-                                  "--", ANDON_EVERYTHING_SERVER});
+                                  "--", built_program("everything_server")});
     EXPECT_EQ(what.status, 1) << what.err;
     EXPECT_EQ(json::parse(what.out).at("verdict").as_string(), "nothing seen");
     const ran client = andon_check({"--client"});
@@ -171,7 +172,7 @@ TEST(check_command, a_token_comes_from_the_environment) {
                                             "[gateway]\nport = 0\n[gateway.tokens.ann]\n"
                                             "env = \"ANDON_TOKEN_OF_TEST\"\n"
                                             "[servers.a]\ncommand = \"" ANDON_BROKEN_SERVER "\"\n");
-    program gateway({ANDON_PROGRAM, "gateway", "--config", config, "--no-journal", "--no-control"});
+    program gateway({built_program("andon"), "gateway", "--config", config, "--no-journal", "--no-control"});
     const std::string said = gateway.line();
     const std::string url = said.substr(said.find("http"));
     const ran refused =

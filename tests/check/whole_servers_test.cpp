@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "built_programs.hpp"
 #include "check/report.hpp"
 #include "check/run.hpp"
 
@@ -26,16 +27,17 @@ TEST_P(whole_servers, pass_entirely) {
     if (testing::Test::HasFailure()) std::cerr << as_text(found, GetParam().where, {});
 }
 
-target over_http(const char* program) {
+target over_http(const std::string& program) {
     return {.command = {program, "--http", "{port}"}, .url = "http://127.0.0.1:{port}/mcp"};
 }
 
-INSTANTIATE_TEST_SUITE_P(check, whole_servers,
-                         testing::Values(whole_server{"everything_on_stdio", {.command = {ANDON_EVERYTHING_SERVER}}},
-                                         whole_server{"everything_over_http", over_http(ANDON_EVERYTHING_SERVER)},
-                                         whole_server{"plain_on_stdio", {.command = {ANDON_BROKEN_SERVER}}},
-                                         whole_server{"plain_over_http", over_http(ANDON_BROKEN_SERVER)}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    check, whole_servers,
+    testing::Values(whole_server{"everything_on_stdio", {.command = {built_program("everything_server")}}},
+                    whole_server{"everything_over_http", over_http(built_program("everything_server"))},
+                    whole_server{"plain_on_stdio", {.command = {ANDON_BROKEN_SERVER}}},
+                    whole_server{"plain_over_http", over_http(ANDON_BROKEN_SERVER)}),
+    [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace andon::check

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "built_programs.hpp"
 #include "client/raw_server.hpp"
 #include "core/named_case.hpp"
 
@@ -313,7 +314,7 @@ std::size_t descriptors_of_ours() {
 }
 
 TEST(fifty_rounds, RCV_2_leave_no_descriptor_and_no_zombie) {
-    const command what{.argv = {ANDON_EVERYTHING_SERVER}, .environment = {{"ANDON_LOG", "off"}}};
+    const command what{.argv = {built_program("everything_server")}, .environment = {{"ANDON_LOG", "off"}}};
     const auto round = [&](int number) {
         auto client = client::spawn(what, quiet_client({number % 2 == 0 ? newest_legacy : newest_modern}));
         EXPECT_EQ(text_of(client.call_tool("echo", {{"text", "on"}}).get()), "on");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "built_programs.hpp"
 #include "gateway/listening_program.hpp"
 #include "own_folder.hpp"
 #include "server/served.hpp"
@@ -28,9 +29,9 @@ void PrintTo(const era_case& which, std::ostream* to) { *to << which.name; }
 class eras : public testing::TestWithParam<era_case> {
 protected:
     eras() {
-        std::vector<std::string> server{ANDON_EVERYTHING_SERVER};
+        std::vector<std::string> server{built_program("everything_server")};
         if (*GetParam().server_era != '\0') server.insert(server.end(), {"--era", GetParam().server_era});
-        std::vector<std::string> gateway{ANDON_COMMAND, "gateway", "--port", "0", "--log-format", "human"};
+        std::vector<std::string> gateway{built_program("andon"), "gateway", "--port", "0", "--log-format", "human"};
         if (GetParam().url) {
             server.insert(server.end(), {"--http", "0"});
             behind_ = std::make_unique<listening_program>(server, folder_);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "andon/process/process_tree.hpp"
+#include "built_programs.hpp"
 #include "own_folder.hpp"
 
 namespace andon {
@@ -54,10 +55,10 @@ private:
     std::string url_;
 };
 
-#ifdef ANDON_COMMAND
 /// What `andon log --json` says, one object a line.
 [[nodiscard]] inline std::string journal_in(const own_folder& folder) {
-    const std::string command = "ANDON_STATE_DIR=" + (folder / "state") + " " ANDON_COMMAND " log --json -n 100000";
+    const std::string command =
+        "ANDON_STATE_DIR=" + (folder / "state") + " " + built_program("andon") + " log --json -n 100000";
     std::string text;
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
     std::array<char, 4096> bytes{};
@@ -66,6 +67,5 @@ private:
     }
     return text;
 }
-#endif
 
 }  // namespace andon

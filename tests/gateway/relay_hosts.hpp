@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/andon_process.hpp"
+#include "built_programs.hpp"
 #include "own_folder.hpp"
 #include "server/http_caller.hpp"
 #include "server/served.hpp"
@@ -29,7 +30,7 @@ public:
 
 private:
     static words with_command(words arguments) {
-        arguments.insert(arguments.begin(), ANDON_COMMAND);
+        arguments.insert(arguments.begin(), built_program("andon"));
         return arguments;
     }
     static words at_home(const own_folder& folder) {
@@ -66,7 +67,7 @@ private:
 };
 
 inline words everything_behind(const words& arguments = {}) {
-    return joined({"--", ANDON_EVERYTHING_SERVER}, arguments);
+    return joined({"--", built_program("everything_server")}, arguments);
 }
 
 /// Whether a host has shaken hands when it is made.

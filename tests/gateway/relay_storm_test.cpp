@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "built_programs.hpp"
 #include "gateway/listening_program.hpp"
 #include "gateway/relay_hosts.hpp"
 
@@ -22,7 +23,7 @@ using testing::IsEmpty;
 
 constexpr auto legacy = revision::v2025_11_25;
 constexpr auto modern = revision::v2026_07_28;
-constexpr int calls_at_once = sanitized ? 160 : 1'000;
+const int calls_at_once = sanitized ? 160 : 1'000;
 constexpr int hosts = 8;
 
 class dice {
@@ -121,7 +122,8 @@ std::vector<pid_t> servers_below(pid_t root) {
     std::vector<pid_t> all = processes_below(root);
     std::erase_if(all, [](pid_t pid) {
         std::error_code gone;
-        return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone) != ANDON_EVERYTHING_SERVER;
+        return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone) !=
+               built_program("everything_server");
     });
     return all;
 }
@@ -137,12 +139,12 @@ protected:
 
     /// Nobody reads what its servers write to standard error.
     [[nodiscard]] words configured() const {
-        return {"--config",
-                folder.write("andon.toml",
-                             "[journal]\nevery_call = true\n[log]\nlevel = \"error\"\n"
-                             "[servers.storm]\npath = \"/mcp\"\nrestart_first = \"20ms\"\n"
-                             "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
-                             "command = [\"/bin/sh\", \"-c\", \"exec " ANDON_EVERYTHING_SERVER " 2>/dev/null\"]\n")};
+        return {"--config", folder.write("andon.toml",
+                                         "[journal]\nevery_call = true\n[log]\nlevel = \"error\"\n"
+                                         "[servers.storm]\npath = \"/mcp\"\nrestart_first = \"20ms\"\n"
+                                         "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
+                                         "command = [\"/bin/sh\", \"-c\", \"exec " +
+                                             built_program("everything_server") + " 2>/dev/null\"]\n")};
     }
     static std::string work(dice& roll, bool endless) {
         return R"({"ms":)" + std::to_string(endless ? 60'000 : roll(300)) + R"(,"tick_ms":50})";

@@ -7,6 +7,7 @@
 
 #include "andon/wire/error.hpp"
 #include "apps/andon_process.hpp"
+#include "built_programs.hpp"
 #include "gateway/listening_program.hpp"
 #include "gateway/recording.hpp"
 #include "gateway/relay_hosts.hpp"
@@ -56,9 +57,8 @@ protected:
         return {"--config",
                 folder.write("andon.toml", "[gateway.tokens.ann]\nfile = \"" + folder.write("ann", "a-token") +
                                                "\"\n[gateway.tokens.bob]\nfile = \"" + folder.write("bob", "b-token") +
-                                               "\"\n[servers.s]\ncommand = [\"" ANDON_EVERYTHING_SERVER
-                                               "\"]\npath = \"/mcp\"\n" +
-                                               keys + '\n')};
+                                               "\"\n[servers.s]\ncommand = [\"" + built_program("everything_server") +
+                                               "\"]\npath = \"/mcp\"\n" + keys + '\n')};
     }
     static http_caller client(const gateway_in_front& gateway, std::string token) {
         http_caller made = gateway.caller(modern);

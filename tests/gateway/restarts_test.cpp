@@ -14,7 +14,7 @@ using testing::Not;
 using namespace std::chrono_literals;
 
 constexpr auto grace = 300ms;
-constexpr auto and_a_half_second = sanitized ? 5'000ms : 500ms;
+const auto and_a_half_second = sanitized ? 5'000ms : 500ms;
 
 struct restart_case {
     const char* name;

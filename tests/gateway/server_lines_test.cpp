@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "apps/andon_process.hpp"
+#include "built_programs.hpp"
 #include "gateway/in_front.hpp"
 
 namespace andon {
@@ -28,7 +29,7 @@ TEST_P(server_lines, in_the_log_of_a_gateway_carry_the_name_of_their_server) {
                    "\"echo words of $0 >&2; printf '%01500d' 0 >&2; exec sleep 60\", \"" +
                    name + "\"]\nstart_timeout = \"100ms\"\n";
     }
-    program gateway({ANDON_COMMAND, "gateway", "--config", folder.write("andon.toml", servers), "--port", "0",
+    program gateway({built_program("andon"), "gateway", "--config", folder.write("andon.toml", servers), "--port", "0",
                      "--log-level", "error", "--log-format", GetParam().format},
                     at_home_in(folder));
     const std::string& out = gateway.until("two: http");

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <gmock/gmock.h>
 
+#include "built_programs.hpp"
 #include "gateway/in_front.hpp"
 #include "server/served.hpp"
 
@@ -101,7 +102,7 @@ TEST(slow_hosts, of_a_server_behind_a_url_hold_that_up_too) {
     const std::string line = behind.andon().logged("listening on http");
     const std::string url = line.substr(line.find("http://"), line.find("/mcp") + 4 - line.find("http://"));
     const own_folder folder;
-    server_process wrap(revision::v2025_11_25, {.argv = {ANDON_COMMAND, "wrap", "--url", url},
+    server_process wrap(revision::v2025_11_25, {.argv = {built_program("andon"), "wrap", "--url", url},
                                                 .environment = {"ANDON_STATE_DIR=" + (folder / "state"),
                                                                 "ANDON_RUNTIME_DIR=" + (folder / "run")}});
     wrap.open();

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <optional>
 
+#include "built_programs.hpp"
 #include "core/named_case.hpp"
 #include "interop/listening_server.hpp"
 #include "interop/stopped_calls.hpp"
@@ -41,7 +42,8 @@ protected:
         const std::string events = GetParam().events ? "1" : "0";
         std::vector<std::string> argv{"node", peers + '/' + GetParam().program};
         if (GetParam().behind_gateway) {
-            argv.insert(argv.begin(), {ANDON_COMMAND, "gateway", "--port", "0", "--log-format", "human", "--"});
+            argv.insert(argv.begin(),
+                        {built_program("andon"), "gateway", "--port", "0", "--log-format", "human", "--"});
         } else {
             argv.insert(argv.end(), {"--http", "0"});
         }

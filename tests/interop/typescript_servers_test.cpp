@@ -6,6 +6,7 @@
 #include <future>
 #include <gtest/gtest.h>
 
+#include "built_programs.hpp"
 #include "core/named_case.hpp"
 #include "interop/stopped_calls.hpp"
 #include "own_folder.hpp"
@@ -34,7 +35,7 @@ protected:
         options.revisions = GetParam().revisions;
         options.on_stderr = [this](std::string_view piece) { marks_.add(piece); };
         std::vector<std::string> argv{"node", peers + '/' + GetParam().program};
-        if (GetParam().wrapped) argv.insert(argv.begin(), {ANDON_COMMAND, "wrap", "--"});
+        if (GetParam().wrapped) argv.insert(argv.begin(), {built_program("andon"), "wrap", "--"});
         return client::spawn({.argv = argv,
                               .environment = {{"ANDON_MARKS", "1"},
                                               {"ANDON_RUNTIME_DIR", folder_ / "run"},

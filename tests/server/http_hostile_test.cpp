@@ -467,9 +467,9 @@ TEST(http_hostile, a_client_has_only_so_much_in_flight_and_others_have_theirs) {
 }
 
 TEST(http_hostile, without_descriptors_those_who_are_there_go_on_and_the_others_come_later) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the undefined-behaviour sanitizer looks at objects through a pipe, and has none here either";
-#endif
+    if (sanitizer.starts_with("address")) {
+        GTEST_SKIP() << "the undefined-behaviour sanitizer looks at objects through a pipe, and has none here either";
+    }
     http_process server(modern);
     const http_caller client = server.caller();
     http_client stays = client.call("1", "echo", R"({"text":"here"})");

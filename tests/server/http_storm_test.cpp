@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int streams = sanitized ? 160 : 1'000;
+const int streams = sanitized ? 160 : 1'000;
 constexpr int threads = 4;
 constexpr std::string_view asks_for_progress = R"("progressToken":"p")";
 

@@ -34,7 +34,7 @@ std::array<int, 2> socket_pair() {
 }
 
 process_tree start_everything_server() {
-    return process_tree::start({.argv = {ANDON_EVERYTHING_SERVER}, .environment = {{"ANDON_LOG", "off"}}},
+    return process_tree::start({.argv = {built_program("everything_server")}, .environment = {{"ANDON_LOG", "off"}}},
                                {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::inherit});
 }
 
@@ -180,20 +180,5 @@ served_here::served_here(server& what, revision speaks, json::object capabilitie
 }
 
 served_here::~served_here() { ::close(ends_[0]); }
-
-int code_of(const json::object& answer) {
-    const json::value* const error = answer.if_contains("error");
-    return error == nullptr ? 0 : static_cast<int>(error->at("code").as_int64());
-}
-
-std::string text_of(const json::object& answer) {
-    return std::string(answer.at("result").at("content").at(0).at("text").as_string());
-}
-
-std::string name_of(revision which) {
-    std::string name = "v" + std::string(to_string(which));
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-}
 
 }  // namespace andon

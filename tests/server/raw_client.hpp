@@ -10,6 +10,7 @@
 
 #include "andon/process/process_tree.hpp"
 #include "andon/server/server.hpp"
+#include "server/server_process.hpp"
 
 namespace andon {
 
@@ -89,11 +90,5 @@ private:
 public:
     raw_client client;
 };
-
-/// Of an error answer; 0 for a result.
-[[nodiscard]] int code_of(const json::object& answer);
-/// The text of the first content of a tool's result.
-[[nodiscard]] std::string text_of(const json::object& answer);
-[[nodiscard]] std::string name_of(revision which);
 
 }  // namespace andon

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
@@ -39,11 +40,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 std::vector<std::string> with_server(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), ANDON_EVERYTHING_SERVER);
-#ifdef ANDON_IN_FRONT  // what stands between, with its arguments
-    const std::vector<std::string> between ANDON_IN_FRONT;
-    arguments.insert(arguments.begin(), between.begin(), between.end());
-#endif
+    arguments.insert(arguments.begin(), built_program("everything_server"));
+    if (std::getenv("ANDON_BEHIND_WRAP") != nullptr) {
+        const std::vector<std::string> between{built_program("andon"), "wrap", "--log-format", "human", "--no-journal",
+                                               "--no-control",         "--"};
+        arguments.insert(arguments.begin(), between.begin(), between.end());
+    }
     return arguments;
 }
 

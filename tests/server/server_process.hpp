@@ -14,22 +14,17 @@
 
 #include "andon/process/process_tree.hpp"
 #include "andon/wire/revision.hpp"
+#include "built_programs.hpp"
 
 namespace andon {
 
 namespace json = boost::json;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-
 /// The "under a second"; a sanitizer makes everything slower, the kernel's work at the end most of all.
-inline constexpr std::chrono::seconds promptly{sanitized ? 10 : 1};
+inline const std::chrono::seconds promptly{sanitized ? 10 : 1};
 
 /// A bound on memory, in KiB: none where a sanitizer has its own ways with it.
-constexpr long kibibytes(long bound) { return sanitized ? std::numeric_limits<long>::max() : bound; }
+inline long kibibytes(long bound) { return sanitized ? std::numeric_limits<long>::max() : bound; }
 
 /// What a client of one revision writes. Ids, arguments and members of `_meta` are JSON already, so that tests say
 /// exactly which bytes go over the wire.

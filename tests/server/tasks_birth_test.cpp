@@ -95,7 +95,7 @@ TEST_P(birth_storm, DIR_5_a_call_cancelled_in_the_moment_of_its_birth_is_either_
     const own_folder directory;
     task_server server(GetParam(), {"--task-store", directory / "tasks.db"});
     task_caller client = server.client();
-    constexpr int rounds = sanitized ? 10 : 40;
+    const int rounds = sanitized ? 10 : 40;
     constexpr int calls = 50;
     std::mt19937 random(2026);
     int born = 0;

@@ -194,8 +194,8 @@ INSTANTIATE_TEST_SUITE_P(tasks, killed_again_and_again,
                          testing::Values(requested_ways().front(), extension_ways().front()), by_name());
 
 TEST_P(killed_again_and_again, TASK_3_TASK_5_TASK_7_what_was_acknowledged_stands) {
-    constexpr std::size_t rounds = sanitized ? 6 : 100;
-    constexpr std::size_t tasks = sanitized ? 300 : 1'000;
+    const std::size_t rounds = sanitized ? 6 : 100;
+    const std::size_t tasks = sanitized ? 300 : 1'000;
     const own_folder directory;
     std::mt19937 random(2026);
     std::set<std::string> ids;

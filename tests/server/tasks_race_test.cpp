@@ -13,7 +13,7 @@
 namespace andon {
 namespace {
 
-constexpr int rounds = sanitized ? 60 : 250;
+const int rounds = sanitized ? 60 : 250;
 
 std::string said(std::string_view text) {
     return R"({"role":"assistant","model":"test","content":{"type":"text","text":")" + std::string(text) + "\"}}";

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "andon/wire/error.hpp"
+#include "built_programs.hpp"
 #include "core/named_case.hpp"
 #include "own_folder.hpp"
 #include "server/task_caller.hpp"
@@ -71,7 +72,7 @@ TEST_P(stored_tasks, TASK_3_TASK_7_what_was_answered_is_there_after_a_kill_and_w
 /// Standard error, and the code with which a server leaves that cannot have this file.
 std::string refused(const std::string& before, const std::string& file) {
     const std::string line =
-        before + ANDON_EVERYTHING_SERVER " --task-store " + file + " </dev/null 2>&1; echo exit $?";
+        before + built_program("everything_server") + " --task-store " + file + " </dev/null 2>&1; echo exit $?";
     std::FILE* const out = ::popen(line.c_str(), "r");
     std::string said;
     std::array<char, 4'096> buffer{};
@@ -115,7 +116,7 @@ TEST(store_that_cannot_be, TASK_7_a_file_that_is_read_only_is_refused_at_once) {
     std::string as_nobody;
     if (::geteuid() == 0) {  // who may write what is read-only
         as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
-        const std::string usable = as_nobody + "test -x " ANDON_EVERYTHING_SERVER;
+        const std::string usable = as_nobody + "test -x " + built_program("everything_server");
         if (std::system(usable.c_str()) != 0) GTEST_SKIP() << "nobody else may run the server here";
     }
     EXPECT_THAT(refused(as_nobody, directory / "tasks.db"), AllOf(HasSubstr("the task store " + directory / "tasks.db"),
