@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(client, subscription_test,
 TEST_P(subscription_test, SUB_3_hears_what_it_asked_for_and_nothing_else) {
     auto client = connect();
     const auto all = client.listen({.tools = true, .uris = {"note:a"}}, heard());
-    EXPECT_EQ(all.agreed().at("resourceSubscriptions"), json::value({"note:a"}));
+    EXPECT_EQ(all.agreed().at("resourceSubscriptions"), json::value(json::array{"note:a"}));
     server_.resource_changed("note:b");
     server_.prompt({.name = "another"}, [](json::object, call&) { return "p"; });
     server_.resource_changed("note:a");

@@ -97,7 +97,8 @@ TEST(reason, copies_share_the_text_and_outlive_each_other) {
     EXPECT_EQ(copy.text(), "the user pressed Stop");
     reason moved = std::move(copy);
     EXPECT_EQ(moved.text(), "the user pressed Stop");
-    moved = moved;  // NOLINT(clang-diagnostic-self-assign-overloaded)
+    const reason& itself = moved;
+    moved = itself;
     EXPECT_EQ(moved, reason("the user pressed Stop"));
     EXPECT_TRUE(reason("").empty());
 }

@@ -87,7 +87,7 @@ TEST_F(hostile_control, those_who_wait_are_limited_and_stopping_is_not) {
     for (int i = 0; i < 60; ++i) {
         waiting.push_back(connect());
         EXPECT_EQ(waiting.back().ask(R"({"op":"stop","select":{"all":true},"wait":true})").at("asked"),
-                  json::value({call}));
+                  json::value(json::array{call}));
         expect_alive();
         if (waiting.back().something_came()) {
             EXPECT_THAT(waiting.back().line(), HasSubstr("too many are waiting"));

@@ -214,7 +214,7 @@ TEST_F(control, MSG_4_stop_names_what_it_asked_and_carries_who_and_why_in_safe_w
     auto caller = connect();
     const json::object asked =
         caller.ask(R"({"op":"stop","select":{"tool":"wait"},"reason":"enough\u001b[2J\n","asked_by":"ann\u202e"})");
-    EXPECT_EQ(asked.at("asked"), json::value({wait}));
+    EXPECT_EQ(asked.at("asked"), json::value(json::array{wait}));
     EXPECT_TRUE(caller.answer().at("done").as_bool());
     const auto views = served.on_loop([&] { return served.desk().calls(); });
     EXPECT_EQ(views[0].stage, call_stage::asked_to_stop);
@@ -237,7 +237,7 @@ TEST_F(control, each_way_to_select_reaches_the_desk) {
     served.add("a", "one");
     served.add("a", "two");
     served.add("b", "two");
-    EXPECT_EQ(connect().ask(R"({"op":"stop","select":{"number":3}})").at("asked"), json::value({3}));
+    EXPECT_EQ(connect().ask(R"({"op":"stop","select":{"number":3}})").at("asked"), json::value(json::array{3}));
     EXPECT_EQ(connect().ask(R"({"op":"stop","select":{"session":"two"}})").at("asked"), json::value({2, 3}));
     EXPECT_EQ(connect().ask(R"({"op":"stop","select":{"all":true}})").at("asked"), json::value({1, 2, 3}));
     EXPECT_EQ(connect().ask(R"({"op":"stop","select":{"number":99}})").at("asked"), json::array());

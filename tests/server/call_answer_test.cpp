@@ -299,7 +299,7 @@ TEST(described_structs, are_arguments_and_results_and_what_does_not_fit_is_said)
     });
     auto client = connected(server);
     for (const json::value& tool : client.list_tools()) {
-        EXPECT_EQ(tool.at("inputSchema").at("required"), json::value({"width"}));
+        EXPECT_EQ(tool.at("inputSchema").at("required"), json::value(json::array{"width"}));
     }
     for (const char* const tool : {"area", "area_later"}) {
         const call_outcome fits = client.call_tool(tool, {{"width", 6}, {"height", 7}}).get();

@@ -83,7 +83,7 @@ const signer& rsa() {
     return made;
 }
 const signer& curve() {
-    static const signer made(EVP_EC_gen("P-256"));
+    static const signer made(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
     return made;
 }
 
@@ -277,7 +277,7 @@ TEST(jwt_verifier, refuses_what_was_not_signed_so) {
         }
         EXPECT_TRUE(refuses((with_rsa ? curve() : rsa()).token(head, claims()))) << "another's key";
     }
-    const signer other(EVP_EC_gen("P-256"));
+    const signer other(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
     EXPECT_FALSE(verified(other.token(es256, claims()), options(curve())).who);
 }
 
@@ -316,8 +316,9 @@ TEST(jwt_verifier, says_what_is_wrong_with_its_key) {
     const certificate with_private_key;
     EXPECT_THAT(complaint(with_private_key.key_file()), HasSubstr("holds no public key"));
     EXPECT_THAT(complaint(signer(EVP_RSA_gen(1'024)).file()), HasSubstr("less than 2048 bits"));
-    EXPECT_THAT(complaint(signer(EVP_EC_gen("P-384")).file()), HasSubstr("neither RSA"));
-    EXPECT_THAT(complaint(signer(EVP_EC_gen("secp256k1")).file()), HasSubstr("neither RSA"));
+    EXPECT_THAT(complaint(signer(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-384")).file()), HasSubstr("neither RSA"));
+    EXPECT_THAT(complaint(signer(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "secp256k1")).file()),
+                HasSubstr("neither RSA"));
     EXPECT_THAT(complaint(signer(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")).file()), HasSubstr("neither RSA"));
     EXPECT_EQ(complaint(curve().file()), "no complaint");
 }

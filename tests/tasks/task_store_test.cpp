@@ -204,19 +204,22 @@ TEST(sqlite_store, belongs_to_one_process_at_a_time) {
     const own_folder directory;
     const auto first = sqlite_task_store(directory / "tasks.db");
     first->write(std::vector{task("a")});
-    EXPECT_THAT(
-        in_a_process_that_is_killed(
-            never, [&](int to) { say(to, refusal([&] { sqlite_task_store(directory / "tasks.db")->size(); })); }),
-        HasSubstr("another process uses it"));
+    EXPECT_THAT(in_a_process_that_is_killed(
+                    never,
+                    [&](int to) {
+                        say(to, refusal([&] { static_cast<void>(sqlite_task_store(directory / "tasks.db")->size()); }));
+                    }),
+                HasSubstr("another process uses it"));
     first->write(std::vector{task("b")});
 }
 
 TEST(sqlite_store, says_what_is_wrong_with_a_file) {
     const own_folder directory;
-    EXPECT_THAT(refusal([] { sqlite_task_store("/no/such/directory/tasks.db")->size(); }),
+    EXPECT_THAT(refusal([] { static_cast<void>(sqlite_task_store("/no/such/directory/tasks.db")->size()); }),
                 HasSubstr("/no/such/directory/tasks.db cannot be opened"));
     std::ofstream(directory / "tasks.db") << std::string(10'000, 'x');
-    EXPECT_THAT(refusal([&] { sqlite_task_store(directory / "tasks.db")->size(); }), HasSubstr("not a task store"));
+    EXPECT_THAT(refusal([&] { static_cast<void>(sqlite_task_store(directory / "tasks.db")->size()); }),
+                HasSubstr("not a task store"));
 }
 
 TEST(sqlite_store, a_full_disk_is_an_error_that_changes_nothing) {

@@ -17,7 +17,9 @@ INSTANTIATE_TEST_SUITE_P(byte_stream, each_kind, testing::Bool(),
                          [](const auto& each) { return each.param ? "tls" : "plain"; });
 
 TEST_P(each_kind, carries_bytes_both_ways) {
-    auto [server, client] = connected(socket_pair(), GetParam());
+    both_ends ends = connected(socket_pair(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "a question";
     pump(server, client, [&] { return server.got == "a question"; });
     server.to_send = "an answer";
@@ -28,7 +30,9 @@ TEST_P(each_kind, carries_bytes_both_ways) {
 }
 
 TEST_P(each_kind, carries_much_through_small_buffers_both_ways_at_once) {
-    auto [server, client] = connected(loopback(), GetParam());
+    both_ends ends = connected(loopback(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     const std::string up = pattern(700'000);
     const std::string down = pattern(900'001);
     client.to_send = up;
@@ -39,7 +43,9 @@ TEST_P(each_kind, carries_much_through_small_buffers_both_ways_at_once) {
 }
 
 TEST_P(each_kind, a_full_socket_takes_nothing_and_what_was_taken_arrives) {
-    auto [server, client] = connected(loopback(), GetParam());
+    both_ends ends = connected(loopback(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "x";
     pump(server, client, [&] { return server.got == "x"; });
     const std::string chunk = pattern(100'000);
@@ -60,7 +66,9 @@ TEST_P(each_kind, a_full_socket_takes_nothing_and_what_was_taken_arrives) {
 }
 
 TEST_P(each_kind, one_direction_ends_and_the_other_goes_on) {
-    auto [server, client] = connected(socket_pair(), GetParam());
+    both_ends ends = connected(socket_pair(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "all";
     pump(server, client, [&] { return server.got == "all"; });
     client.stream.shutdown_write();
@@ -74,7 +82,9 @@ TEST_P(each_kind, one_direction_ends_and_the_other_goes_on) {
 }
 
 TEST_P(each_kind, the_end_comes_after_what_waits) {
-    auto [server, client] = connected(loopback(), GetParam());
+    both_ends ends = connected(loopback(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "x";
     pump(server, client, [&] { return server.got == "x"; });
     const std::string much = pattern(100'000);
@@ -87,7 +97,9 @@ TEST_P(each_kind, the_end_comes_after_what_waits) {
 }
 
 TEST_P(each_kind, a_peer_that_closes_is_noticed) {
-    auto [server, client] = connected(socket_pair(), GetParam());
+    both_ends ends = connected(socket_pair(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "last words";
     pump(server, client, [&] { return client.to_send.empty(); });
     client.stream.close();
@@ -101,7 +113,8 @@ TEST_P(each_kind, a_peer_that_closes_is_noticed) {
 }
 
 TEST_P(each_kind, what_is_closed_is_of_no_use) {
-    auto [server, client] = connected(socket_pair(), GetParam());
+    both_ends ends = connected(socket_pair(), GetParam());
+    end& client = ends.client;
     client.stream.close();
     client.stream.close();
     std::array<char, 8> buffer{};
@@ -112,7 +125,9 @@ TEST_P(each_kind, what_is_closed_is_of_no_use) {
 }
 
 TEST_P(each_kind, moves_with_all_that_it_has) {
-    auto [server, client] = connected(socket_pair(), GetParam());
+    both_ends ends = connected(socket_pair(), GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "before";
     pump(server, client, [&] { return server.got == "before"; });
     byte_stream elsewhere = std::move(client.stream);

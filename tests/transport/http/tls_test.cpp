@@ -18,7 +18,9 @@ class good_host : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(byte_stream, good_host, testing::Values("localhost", "127.0.0.1", "::1", "LOCALHOST"));
 
 TEST_P(good_host, is_the_one_of_the_certificate) {
-    auto [server, client] = connected(socket_pair(), true, GetParam());
+    both_ends ends = connected(socket_pair(), true, GetParam());
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "x";
     pump(server, client, [&] { return server.got == "x"; });
     EXPECT_EQ(server.got, "x");
@@ -74,7 +76,9 @@ TEST(byte_stream, a_client_without_a_host_to_check_is_not_made) {
 }
 
 TEST(byte_stream, before_the_handshake_is_over_nothing_is_taken) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     EXPECT_EQ(client.stream.write("x").what, status::would_block);
     EXPECT_FALSE(client.stream.wants_write()) << "there is nothing to wait for but the peer";
     EXPECT_EQ(client.stream.flush().what, status::would_block);
@@ -84,7 +88,9 @@ TEST(byte_stream, before_the_handshake_is_over_nothing_is_taken) {
 }
 
 TEST(byte_stream, what_came_behind_a_handshake_that_a_write_finished_makes_the_socket_readable) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "early";
     EXPECT_EQ(client.stream.flush().what, status::would_block);
     EXPECT_EQ(server.stream.flush().what, status::would_block);  // answers
@@ -98,7 +104,9 @@ TEST(byte_stream, what_came_behind_a_handshake_that_a_write_finished_makes_the_s
 }
 
 TEST(byte_stream, what_a_peer_said_before_it_left_is_read_though_nothing_can_be_sent_to_it) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     EXPECT_EQ(client.stream.flush().what, status::would_block);
     EXPECT_EQ(server.stream.flush().what, status::would_block);  // answers
     client.to_send = "last words";
@@ -113,7 +121,9 @@ TEST(byte_stream, what_a_peer_said_before_it_left_is_read_though_nothing_can_be_
 }
 
 TEST(byte_stream, a_client_that_leaves_in_the_middle_of_the_handshake) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "x";
     client.pump();
     server.pump();
@@ -125,7 +135,9 @@ TEST(byte_stream, a_client_that_leaves_in_the_middle_of_the_handshake) {
 
 TEST(byte_stream, a_server_that_leaves_in_the_middle_of_the_handshake) {
     for (const bool it_has_answered : {true, false}) {
-        auto [server, client] = connected(socket_pair(), true);
+        both_ends ends = connected(socket_pair(), true);
+        end& server = ends.server;
+        end& client = ends.client;
         client.to_send = "x";
         client.pump();
         if (it_has_answered) server.pump();
@@ -138,7 +150,9 @@ TEST(byte_stream, a_server_that_leaves_in_the_middle_of_the_handshake) {
 }
 
 TEST(byte_stream, a_connection_cut_off_without_a_word_is_no_end) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     server.to_send = "half of it";
     client.to_send = "x";
     pump(server, client, [&] { return client.got == "half of it"; });
@@ -154,7 +168,9 @@ TEST(byte_stream, garbage_is_no_handshake) {
     for (const std::string& garbage : {std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), std::string(1'000, '\0'),
                                        std::string(100'000, '\xFF'), std::string("\x16\x03\x01\x02\x00\x01", 6)}) {
         for (const bool to_server : {true, false}) {
-            auto [server, client] = connected(socket_pair(), true);
+            both_ends ends = connected(socket_pair(), true);
+            end& server = ends.server;
+            end& client = ends.client;
             end& hit = to_server ? server : client;
             byte_stream plain(std::move(to_server ? client : server).stream);
             const int fd = plain.fd();
@@ -172,7 +188,9 @@ TEST(byte_stream, garbage_is_no_handshake) {
 }
 
 TEST(byte_stream, garbage_behind_the_handshake_is_refused) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     client.to_send = "fine";
     pump(server, client, [&] { return server.got == "fine"; });
     const std::string forged(
@@ -186,7 +204,9 @@ TEST(byte_stream, garbage_behind_the_handshake_is_refused) {
 }
 
 TEST(byte_stream, old_versions_of_tls_are_not_spoken) {
-    auto [server, client] = connected(socket_pair(), true);
+    both_ends ends = connected(socket_pair(), true);
+    end& server = ends.server;
+    end& client = ends.client;
     // A hello of TLS 1.0 and no newer version.
     const std::string hello(
         "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x01"
