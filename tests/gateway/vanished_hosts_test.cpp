@@ -108,6 +108,59 @@ TEST_P(left, a_killed_guardian_takes_everything_with_it_and_the_server_is_starte
     front.andon().mark("obeyed", "obeys");
 }
 
+/// Stopped means that it does not do its duty: it is woken for the end.
+TEST_P(left, a_stopped_guardian_holds_up_neither_end) {
+    for (const bool asked : {false, true}) {
+        in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+        front.open();
+        front.call("1", "fork", with_key("forks"));
+        const auto all = with_children(front, "forks");
+        stop_guardian(front.began("forks").pid);
+        asked ? static_cast<void>(::kill(front.andon().pid(), SIGTERM)) : front.vanish();
+        for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+        EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    }
+}
+
+/// One that cannot be woken is killed, and andon ends what it guarded.
+TEST_P(left, a_guardian_that_nothing_wakes_holds_up_the_end_no_longer_than_that) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    const pid_t guardian = hold_guardian(front.began("forks").pid);
+    ::kill(front.andon().pid(), SIGTERM);
+    int status = 0;
+    while (::waitpid(guardian, &status, __WALL) == guardian && WIFSTOPPED(status)) continue;
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+TEST_P(left, a_stopped_server_does_not_hold_up_the_end) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    stop_process(front.began("forks").pid);
+    ::kill(front.andon().pid(), SIGTERM);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+/// A policy that kills reaches through a stopped guardian, too.
+TEST_P(left, a_stopped_guardian_does_not_keep_a_server_from_being_restarted) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments,
+                                  .keys = "on_ignored = \"restart\"\ngrace = \"50ms\"\nrestart_first = \"10ms\""});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    stop_guardian(front.began("forks").pid);
+    front.cancel("1");
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_NE(front.asked("pid"), std::to_string(front.began("forks").pid));
+}
+
 const leaving_case all_servers[] = {{"a_server_that_leaves", {}}, {"a_server_that_stays", {"--trap", "--stay"}}};
 INSTANTIATE_TEST_SUITE_P(wrap, left, testing::ValuesIn(all_servers), [](const auto& each) { return each.param.name; });
 
@@ -265,6 +318,17 @@ TEST_P(terminated, SIGKILL_to_the_gateway_ends_everything_too) {
     const auto all = with_children(front, "k");
     ::kill(front.andon().pid(), SIGKILL);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+}
+
+TEST_P(terminated, a_stopped_guardian_does_not_hold_up_the_end_of_the_gateway) {
+    in_front front(GetParam(), {.arguments = {"--trap"}});
+    front.open();
+    front.call("1", "fork", with_key("k"));
+    const auto all = with_children(front, "k");
+    stop_guardian(front.began("k").pid);
+    ::kill(front.andon().pid(), SIGTERM);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, terminated, testing::Values(hosted::legacy_gateway, hosted::modern_gateway),
