@@ -2,6 +2,7 @@
 #include <csignal>
 #include <functional>
 #include <gmock/gmock.h>
+#include <sstream>
 #include <sys/resource.h>
 
 #include "apps/andon_process.hpp"
@@ -163,6 +164,55 @@ TEST_P(left, a_stopped_guardian_does_not_keep_a_server_from_being_restarted) {
 
 const leaving_case all_servers[] = {{"a_server_that_leaves", {}}, {"a_server_that_stays", {"--trap", "--stay"}}};
 INSTANTIATE_TEST_SUITE_P(wrap, left, testing::ValuesIn(all_servers), [](const auto& each) { return each.param.name; });
+
+/// The jobs of a shell that has become andon are andon's children, and none of its business; nor is what they leave
+/// behind.
+TEST(left_by_andon, children_that_it_was_started_with_are_left_alone) {
+    const own_folder folder;
+    std::vector<std::string> environment;
+    for (const auto& [name, value] : at_home_in(folder)) environment.push_back(name + '=' + value);
+    const std::string script =
+        "sleep 1000 >&- 2>&- & echo \"@job alone $!\" >&2\n"
+        "sh -c 'echo \"@job parent $$\" >&2; setsid sleep 1000 >&- 2>&- & echo \"@job child $!\" >&2; wait' &\n"
+        "exec \"$@\"";
+    const std::string config =
+        folder.write("andon.toml", "[servers.s]\ncommand = [\"" MISBEHAVING_SERVER "\"]\nrestart_first = \"10ms\"\n");
+    server_process andon(revision::v2025_11_25, {.argv = {"/bin/sh", "-c", script, "sh", ANDON_COMMAND, "wrap",
+                                                          "--config", config, "--server", "s"},
+                                                 .environment = environment});
+    std::vector<process_watch> jobs;
+    for (const char* const each : {"alone", "child", "parent"}) jobs.emplace_back(std::stoi(andon.mark("job", each)));
+    const auto lose_guardian = [&](const std::string& key) {
+        andon.call('"' + key + '"', "fork", with_key(key));
+        std::istringstream pids(andon.mark("children", key) + ' ' + andon.mark("began", key));
+        std::vector<process_watch> all;
+        for (pid_t pid = 0; all.size() < 3 && pids >> pid;) all.emplace_back(pid);
+        ::kill(detail::guardian_of(all.back().pid()), SIGKILL);
+        for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+        static_cast<void>(andon.answer('"' + key + '"'));
+        andon.call("\"after " + key + '"', "pid");  // everything was ended before a new one was started
+        static_cast<void>(andon.answer("\"after " + key + '"'));
+    };
+    andon.open();
+    lose_guardian("first");
+    for (const auto& each : jobs) EXPECT_FALSE(each.ended());
+
+    // Who waits for it has seen what it left behind.
+    const pid_t parent = jobs.back().pid();
+    EXPECT_EQ(::kill(parent, SIGKILL), 0);
+    EXPECT_TRUE(eventually([&] { return ::kill(parent, 0) != 0; }));
+    EXPECT_EQ(state_and_parent(jobs[1].pid()).second, andon.pid());
+    lose_guardian("second");
+    EXPECT_FALSE(jobs[0].ended());
+    EXPECT_FALSE(jobs[1].ended());
+
+    andon.close_input();
+    EXPECT_EQ(andon.exit(), (exit_status{false, 0}));
+    for (const int i : {0, 1}) {
+        EXPECT_FALSE(jobs[static_cast<std::size_t>(i)].ended());
+        EXPECT_EQ(::kill(jobs[static_cast<std::size_t>(i)].pid(), SIGKILL), 0);
+    }
+}
 
 TEST(left_by_andon, SUB_2_a_host_that_still_listens_hears_that_its_subscription_has_ended) {
     const own_folder folder;
