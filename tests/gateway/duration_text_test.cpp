@@ -22,6 +22,7 @@ TEST(duration_text, is_read_in_every_unit) {
     EXPECT_EQ(parse_duration("0.25s"), 250ms);
     EXPECT_EQ(parse_duration("0s"), 0s);
     EXPECT_EQ(parse_duration("0"), 0s);
+    EXPECT_EQ(duration_units(), "ms, s, m, h or d");
 }
 
 TEST(duration_text, refuses_what_is_none) {
