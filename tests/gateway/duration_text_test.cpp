@@ -64,6 +64,8 @@ TEST(nearest_word, is_the_most_alike_or_none) {
     EXPECT_EQ(did_you_mean("ignore", known), "; did you mean \"wait_ignore\"?");
     EXPECT_EQ(did_you_mean("ecko", known), "; did you mean \"echo\"?");
     EXPECT_EQ(did_you_mean("zzzzzz", known), "");
+    EXPECT_EQ(did_you_mean("foo", std::vector<std::string>{"log", "top"}), "") << "one letter in three";
+    EXPECT_EQ(did_you_mean("lgo", std::vector<std::string>{"log", "top"}), "; did you mean \"log\"?");
     EXPECT_EQ(did_you_mean(std::string(100, 'w'), known), "");
 }
 
