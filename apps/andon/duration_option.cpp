@@ -6,6 +6,16 @@
 #include "gateway/config/duration_text.hpp"
 
 namespace andon::app {
+namespace {
+
+CLI::ValidationError wrong(const std::string& option, const std::string& how, duration shortest, duration longest,
+                           const std::string& text) {
+    return CLI::ValidationError(option, "write it with its unit (" + gateway::duration_units() + "), " + how +
+                                            ", from " + gateway::duration_text(shortest) + " to " +
+                                            gateway::duration_text(longest) + ", and not as " + visible_text(text, 64));
+}
+
+}  // namespace
 
 CLI::Option* add_duration(CLI::App& to, const std::string& name, std::optional<duration>& into,
                           const std::string& about, duration shortest) {
@@ -15,8 +25,7 @@ CLI::Option* add_duration(CLI::App& to, const std::string& name, std::optional<d
             [&into, name, shortest](const std::string& text) {
                 into = gateway::parse_duration(text);
                 if (into && *into >= shortest) return;
-                throw CLI::ValidationError(name,
-                                           "write it as 250ms, 30s, 5m or 1h, and not as " + visible_text(text, 64));
+                throw wrong(name, "as 30s or 1h30m", shortest, gateway::longest_duration, text);
             },
             about)
         ->type_name("DURATION");
@@ -34,9 +43,7 @@ CLI::Option* add_duration_or_seconds(CLI::App& to, const std::string& name, dura
                     into = *given;
                     return;
                 }
-                throw CLI::ValidationError(
-                    name, "write it as 5s, 500ms or 2m, from " + gateway::duration_text(shortest) + " to " +
-                              gateway::duration_text(longest) + ", and not as " + visible_text(text, 64));
+                throw wrong(name, "as 5s or 500ms; without one it is seconds", shortest, longest, text);
             },
             about)
         ->type_name("DURATION");

@@ -1,4 +1,4 @@
-// What `andon` ends with. Documented in every help text and in docs/andon.md.
+// What `andon` ends with. Documented in every help text and in docs/command.md.
 #pragma once
 
 namespace andon::app {

@@ -28,17 +28,17 @@ inline constexpr std::array all_statuses{
     status_text{exit_status::usage, "The command line or the configuration is wrong; nothing was sent."},
     status_text{exit_status::unreachable, "The server could not be started or reached, or it went away."},
     status_text{exit_status::timed_out, "It timed out."},
-    status_text{exit_status::cancelled, "It was cancelled, by Ctrl-C or SIGTERM."},
+    status_text{exit_status::cancelled, "It was cancelled, by Ctrl-C, SIGTERM or SIGHUP."},
 };
 
 /// Of subcommands that talk to a server.
 inline constexpr std::string_view call_statuses =
     "  0    it completed\n"
     "  1    the tool or the server says that it failed\n"
-    "  2    the command line is wrong; nothing was sent\n"
+    "  2    the command line or the configuration is wrong; nothing was sent\n"
     "  3    the server could not be started or reached, or it went away\n"
     "  4    it timed out\n"
-    "  130  it was cancelled, by Ctrl-C or SIGTERM\n";
+    "  130  it was cancelled, by Ctrl-C, SIGTERM or SIGHUP\n";
 static_assert(exit_status::failed == 1 && exit_status::usage == 2 && exit_status::unreachable == 3 &&
               exit_status::timed_out == 4 && exit_status::cancelled == 130);
 

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
-#include <sys/ioctl.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -128,15 +127,10 @@ run_options options_from(const check_request& asked) {
     return how;
 }
 
-std::size_t columns() {
-    winsize size{};
-    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 /// One line that is written over on a terminal; lines where somebody asked for them; else nothing.
 class progress_line {
 public:
-    explicit progress_line(bool verbose) : verbose_(verbose), terminal_(::isatty(STDERR_FILENO) != 0) {}
+    explicit progress_line(bool verbose) : verbose_(verbose), terminal_(on_terminal(STDERR_FILENO)) {}
     ~progress_line() { clear(); }
     progress_line(const progress_line&) = delete;
     progress_line& operator=(const progress_line&) = delete;
@@ -145,7 +139,8 @@ public:
         if (verbose_) {
             std::fprintf(stderr, "%s\n", words.c_str());
         } else if (terminal_) {
-            std::fprintf(stderr, "\r\x1b[K%s", fit(words, 78).c_str());
+            // The last column stays free: there the cursor would go on to the next line, and the beginning be left.
+            std::fprintf(stderr, "\r\x1b[K%s", fit(words, window_of(STDERR_FILENO).columns - 1).c_str());
         }
     }
     void clear() const {
@@ -177,15 +172,13 @@ int check_a_server(const check_request& asked) {
     how.progress = [&](const std::string& words) { progress(words); };
     const checked_server found = check_server(server, how);
     progress.clear();
-    const bool terminal = on_terminal();
     if (asked.json) {
         print(as_json(found, server));
     } else if (asked.markdown) {
         print(as_markdown(found, server));
     } else {
-        print(
-            as_text(found, server,
-                    {.colours = terminal && colours_wanted(), .columns = terminal && !asked.verbose ? columns() : 0}));
+        const std::size_t columns = asked.verbose ? 0 : output_width().value_or(0);
+        print(as_text(found, server, {.colours = on_terminal() && colours_wanted(), .columns = columns}));
     }
     if (junit.is_open()) {
         junit << as_junit(found, server);

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cwchar>
+#include <locale.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 
@@ -12,6 +14,55 @@ namespace andon::app {
 namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// The C library knows how wide a character is, in a locale that has it: not the user's, since our text is UTF-8
+/// whatever that is.
+class wide_characters {
+public:
+    wide_characters() noexcept : before_(::uselocale(theirs())) {}
+    wide_characters(const wide_characters&) = delete;
+    wide_characters& operator=(const wide_characters&) = delete;
+    ~wide_characters() { ::uselocale(before_); }
+
+    struct character {
+        std::size_t bytes = 1;
+        std::size_t columns = 1;
+    };
+    [[nodiscard]] static character first_of(std::string_view text) noexcept {
+        character found;
+        wchar_t code = 0;
+        std::mbstate_t state{};
+        const std::size_t bytes = theirs() == nullptr ? 0 : std::mbrtowc(&code, text.data(), text.size(), &state);
+        if (bytes == 0 || bytes > text.size()) {  // nobody knows, and one is shown for it
+            while (found.bytes < text.size() && continues_character(text[found.bytes])) ++found.bytes;
+            return found;
+        }
+        const int columns = ::wcwidth(code);  // below 0: it is newer than the C library
+        return {bytes, columns < 0 ? 1 : static_cast<std::size_t>(columns)};
+    }
+
+private:
+    static locale_t theirs() noexcept {
+        static const locale_t found = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+        return found;
+    }
+    locale_t before_;
+};
+
+constexpr std::size_t widest_character = 2;
+
+/// The longest beginning that fits: of whole characters, with the marks that stand on the last.
+wide_characters::character beginning_of(std::string_view text, std::size_t columns) {
+    const wide_characters here;
+    wide_characters::character taken{0, 0};
+    while (taken.bytes < text.size()) {
+        const auto next = here.first_of(text.substr(taken.bytes));
+        if (taken.columns + next.columns > columns) break;
+        taken.bytes += next.bytes;
+        taken.columns += next.columns;
+    }
+    return taken;
+}
 
 std::string printed(const char* format, double value) {
     std::array<char, 32> buffer{};
@@ -22,20 +73,20 @@ std::string printed(const char* format, double value) {
 }  // namespace
 
 std::string fit(std::string_view text, std::size_t columns, align side) {
-    std::size_t used = 0;
-    std::size_t last_column = 0;  // where the character that may have to give way to the mark begins
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (continues_character(text[i])) continue;
-        if (++used == columns) last_column = i;
-        if (used > columns) return std::string(text.substr(0, last_column)) + (columns == 0 ? "" : "…");
+    std::string shown(text);
+    auto taken = beginning_of(text, columns);
+    if (taken.bytes < text.size() && columns > 0) {
+        taken = beginning_of(text, columns - 1);
+        shown = std::string(text.substr(0, taken.bytes)) + "…";
+        ++taken.columns;
+    } else {
+        shown.resize(taken.bytes);
     }
-    const std::string padding(columns - used, ' ');
-    return side == align::left ? std::string(text) + padding : padding + std::string(text);
+    const std::string padding(columns - taken.columns, ' ');
+    return side == align::left ? shown + padding : padding + shown;
 }
 
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
-}
+std::size_t width_of(std::string_view text) { return beginning_of(text, text.size() * widest_character).columns; }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
     std::vector<std::string> lines;
@@ -44,9 +95,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std
     const auto room = [&] { return lines.empty() ? columns : columns - margin.size(); };
     const auto add = [&](std::string_view line) { lines.push_back((lines.empty() ? "" : margin) + std::string(line)); };
     while (width_of(text) > room()) {
-        std::size_t used = 0;
-        std::size_t end = 0;  // where the character begins that does not fit
-        while (end < text.size() && (continues_character(text[end]) || ++used <= room())) ++end;
+        std::size_t end = beginning_of(text, room()).bytes;
+        if (end == 0) end = beginning_of(text, widest_character).bytes;  // which does not fit into one column at all
         const std::size_t blank = text.rfind(' ', end);
         const bool at_blank = blank != std::string_view::npos && text.find_first_not_of(' ') < blank;
         const std::string_view line = text.substr(0, at_blank ? blank : end);

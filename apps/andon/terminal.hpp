@@ -14,10 +14,12 @@ namespace andon::app {
 
 enum class align { left, right };
 
-/// `text` in exactly `columns` columns: padded, or cut and marked with "…". A character counts as one column.
+/// `text` in exactly `columns` columns: padded, or cut and marked with "…". A character is cut off whole, with the
+/// marks that stand on it.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t columns, align side = align::left);
 
-/// How many columns a text takes; as fit() counts, a character is one.
+/// How many columns a text takes on a terminal: two for a character that is twice as wide, as Chinese ones and most
+/// emoji, none for a mark that stands on another. Where the C library has no locale C.UTF-8, each is one.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
 /// In lines of at most `columns`, broken at blanks; a word that is longer is broken where it must be. All but the first

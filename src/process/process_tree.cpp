@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -113,6 +115,19 @@ void sleep_on(int fd, std::optional<time_point> until) {
     ::ppoll(&ready, 1, until ? &limit : nullptr, nullptr);
 }
 
+// By a signal, or by whoever traces it.
+bool is_stopped(pid_t pid) noexcept {
+    std::array<char, 512> text{};
+    std::snprintf(text.data(), text.size(), "/proc/%d/stat", pid);
+    const descriptor file(::open(text.data(), O_RDONLY | O_CLOEXEC));
+    const auto size = ::read(file.get(), text.data(), text.size());
+    if (size <= 0) return false;
+    const std::string_view line(text.data(), static_cast<std::size_t>(size));
+    const auto name_end = line.rfind(')');  // the name may hold anything
+    if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return false;
+    return line[name_end + 2] == 'T' || line[name_end + 2] == 't';
+}
+
 }  // namespace
 
 command command::shell(std::string line) { return {.argv = {"/bin/sh", "-c", std::move(line)}}; }
@@ -131,11 +146,32 @@ struct process_tree::state {
     bool finished = false;
     std::uint32_t killed = 0;
     std::uint32_t survivors = 0;
+    std::mutex reaping;  // for `finished`: until the guardian was waited for, its pid is nobody else's
+    time_point looked{};
+    bool seen_stopped = false;
 
     // Once each: whoever asks a thousand times must not fill the socket and shut out the one order that counts.
     void send(order what, std::atomic<bool>& asked) noexcept {
         if (asked.exchange(true, std::memory_order_relaxed)) return;
         while (::send(control.get(), &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) continue;
+        signal_guardian(SIGCONT);  // somebody may have stopped it
+    }
+
+    void signal_guardian(int signal) noexcept {
+        const std::lock_guard lock(reaping);
+        if (!finished) ::kill(guardian, signal);
+    }
+
+    // A guardian that was stopped again, or that SIGCONT cannot wake because it is traced, would hold up the end.
+    void insist() noexcept {
+        const bool asked =
+            asked_to_terminate.load(std::memory_order_relaxed) || asked_to_kill.load(std::memory_order_relaxed);
+        const auto now = time_point::clock::now();
+        if (finished || !asked || now < looked + insist_every) return;
+        looked = now;
+        const bool stopped = is_stopped(guardian);
+        if (stopped) signal_guardian(seen_stopped ? SIGKILL : SIGCONT);
+        seen_stopped = stopped;
     }
 
     // The next message, if there is one.
@@ -151,17 +187,19 @@ struct process_tree::state {
         }
     }
 
+    // Once the socket has ended. If the guardian is there still it has nothing to do but to end, in which nobody is to
+    // stop it.
     void reap(int flags) noexcept {
+        signal_guardian(SIGKILL);
         siginfo_t info{};
-        for (;;) {
-            const auto done = ::waitid(P_PID, static_cast<id_t>(guardian), &info, WEXITED | __WALL | flags);
-            if (done == 0) break;
-            if (errno != EINTR) {  // somebody else has waited for it
-                finished = true;
-                return;
-            }
-        }
-        finished = info.si_pid == guardian;
+        int done = 0;
+        do {
+            done = ::waitid(P_PID, static_cast<id_t>(guardian), &info, WEXITED | WNOWAIT | __WALL | flags);
+        } while (done != 0 && errno == EINTR);
+        if (done == 0 && info.si_pid != guardian) return;
+        const std::lock_guard lock(reaping);
+        ::waitid(P_PID, static_cast<id_t>(guardian), &info, WEXITED | WNOHANG | __WALL);  // unless somebody else has
+        finished = true;
     }
 
     void take_in(const report& message) noexcept {
@@ -199,11 +237,13 @@ struct process_tree::state {
     bool wait(std::optional<time_point> until) {
         for (;;) {
             poll();
-            // The socket has ended, so that the guardian is a few instructions from its own end.
             if (!finished && socket_ended) reap(0);
             if (finished) return true;
-            if (until && time_point::clock::now() >= *until) return false;
-            sleep_on(control.get(), until);
+            insist();
+            const auto now = time_point::clock::now();
+            if (until && now >= *until) return false;
+            // Another thread may ask while we sleep.
+            sleep_on(control.get(), until ? std::min(*until, now + insist_every) : now + insist_every);
         }
     }
 };
@@ -223,7 +263,6 @@ void process_tree::end() noexcept {
     if (!state_) return;
     if (!state_->finished) {
         kill();
-        ::kill(state_->guardian, SIGCONT);  // somebody may have stopped it, and we are about to wait for it
         state_->wait(std::nullopt);
     }
     state_.reset();
@@ -275,6 +314,7 @@ void process_tree::close_err() noexcept { state_->streams[2].close(); }
 void process_tree::terminate() noexcept { state_->send(order::terminate, state_->asked_to_terminate); }
 void process_tree::kill() noexcept { state_->send(order::kill, state_->asked_to_kill); }
 int process_tree::report_fd() const noexcept { return state_->control.get(); }
+void process_tree::insist() noexcept { state_->insist(); }
 void process_tree::poll() noexcept { state_->poll(); }
 std::optional<exit_status> process_tree::exited() const noexcept { return state_->exited; }
 bool process_tree::finished() const noexcept { return state_->finished; }

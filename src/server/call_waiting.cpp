@@ -91,7 +91,8 @@ run_result call::run(const command& what, const std::function<void(std::string_v
     std::string output;
     while (read_output(tree.out(), token(), output, on_output)) {
         pollfd ready{tree.out(), POLLIN, 0};
-        ::poll(&ready, 1, -1);
+        ::poll(&ready, 1, static_cast<int>(process_tree::insist_every.count()));
+        tree.insist();
     }
     tree.wait();
     run_result result = ended(*state_, tree, std::move(output));
@@ -158,12 +159,18 @@ async<run_result> call::async_run(command what, std::function<void(std::string_v
     process_tree tree = process_tree::start(what);
     const cancel_callback stop(token(), [&] { tree.terminate(); });
     std::string output;
+    const auto wait_for = [&](int fd) {
+        const bool asked = token().cancelled();
+        if (asked) tree.insist();
+        const auto again = asked ? std::optional(deadline_after(process_tree::insist_every)) : std::nullopt;
+        return wait_for_any{.state = *state_, .fd = fd, .deadline = again, .with_cancel = !asked};
+    };
     while (read_output(tree.out(), token(), output, on_output)) {
-        wait_for_any wait{.state = *state_, .fd = tree.out(), .with_cancel = false};
+        auto wait = wait_for(tree.out());
         co_await wait;
     }
     for (tree.poll(); !tree.finished(); tree.poll()) {
-        wait_for_any wait{.state = *state_, .fd = tree.report_fd(), .with_cancel = false};
+        auto wait = wait_for(tree.report_fd());
         co_await wait;
     }
     run_result result = ended(*state_, tree, std::move(output));

@@ -147,6 +147,11 @@ TEST_F(andon_call_terminal, the_table_of_tools_is_cut_to_the_window) {
     for (const std::string& row : screen.rows()) EXPECT_FALSE(row.starts_with(" ")) << "a line was broken: " << row;
 }
 
+TEST_F(andon_call_terminal, what_check_is_doing_is_gone_at_its_end_also_in_a_narrow_window) {
+    const tmux_screen screen(40, 20, ANDON_COMMAND " check --rules MSG-1,MSG-2 -- " + everything_server);
+    EXPECT_THAT(screen.wait_for("[ended 0]"), testing::StartsWith(everything_server));
+}
+
 TEST_F(andon_call_terminal, what_the_server_asks_is_asked) {
     const tmux_screen screen(80, 14, call("test_elicitation \"message=Who are you?\""));
     EXPECT_THAT(screen.wait_for("yes, no (decline) or cancel: "), HasSubstr("The server asks: Who are you?"));

@@ -87,7 +87,8 @@ TEST(andon_call, refuses_wrong_arguments_before_anything_is_sent) {
     refused({"wait", "{"}, "no JSON");
     refused({"wait", "@/nowhere/at/all"}, "No such file");
     refused({"wiat", "ms=5"}, R"(no tool "wiat"; did you mean "wait"?)");
-    refused({"wait", "ms=5", "--timeout", "5"}, "250ms, 30s, 5m or 1h");
+    refused({"wait", "ms=5", "--timeout", "5"},
+            "write it with its unit (ms, s, m, h or d), as 30s or 1h30m, from 1ms to 366d, and not as 5");
     refused({"wait", "ms=5", "--header", "A: b"}, "are for a URL");
 }
 

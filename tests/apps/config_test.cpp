@@ -49,7 +49,7 @@ TEST_F(config_command, init_writes_an_example_that_check_finds_good) {
     EXPECT_EQ(init.status, 0) << init.err;
     EXPECT_EQ(init.out, "written: " + users_file + '\n');
     EXPECT_EQ(run({"path"}).out, users_file + '\n');
-    EXPECT_EQ(run({"check"}).out, users_file + ": good, 0 servers\n");
+    EXPECT_EQ(run({"check"}).out, users_file + ": good, but no key is set in it: the defaults are in effect\n");
     EXPECT_EQ(run({"init", "-"}).out, text_of(users_file));
     EXPECT_EQ(run({"show", "--json"}).out, run({"show", "--json"}, {{"HOME", folder / "other"}}).out);
 }
@@ -83,6 +83,29 @@ TEST_F(config_command, check_tells_every_problem_by_line_and_ends_with_two) {
     EXPECT_EQ(parsed.at("problems").as_array().size(), 3U);
     EXPECT_EQ(run({"show", "--config", bad}).status, 2);
     EXPECT_EQ(run({"check", folder / "none.toml"}).status, 2);
+}
+
+TEST_F(config_command, check_refuses_what_is_no_text_that_can_be_read) {
+    const auto wrong = [&](const std::string& file, const std::string& why) {
+        const result check = run({"check", file});
+        EXPECT_EQ(check.status, 2) << file;
+        EXPECT_EQ(check.out, "") << "it is not good";
+        EXPECT_THAT(check.err, testing::StartsWith(file + why));
+        EXPECT_EQ(run({"show", "--config", file}).status, 2);
+    };
+    wrong("/proc/self/mem", ": cannot be read: Input/output error\n");
+    wrong(folder.path(), ": is a folder\n");
+    wrong(folder / "none.toml", ": cannot be read: No such file or directory\n");
+    wrong("/dev/zero", ": is larger than 1024 KiB\n");
+    wrong(folder.write("nul.toml", std::string("[log]\n#\0\n", 9)), ":2:2: ");
+    wrong(folder.write("latin.toml", "[log]\n# \xe9t\xe9\n"), ":2:2: Encountered invalid utf-8 sequence");
+    const std::string empty = folder.write("empty.toml", "");
+    EXPECT_EQ(run({"check", empty}).out, empty + ": good, but no key is set in it: the defaults are in effect\n");
+    const std::string token = folder.write(
+        "a.toml", "[gateway.tokens.a]\nfile = \"/proc/self/mem\"\n[servers.a]\nurl = \"http://localhost:1/\"\n");
+    andon_process gateway({"gateway", "--config", token, "--port", "0"}, {}, at_home_in(folder));
+    EXPECT_EQ(gateway.end(), 2);
+    EXPECT_THAT(gateway.err(), HasSubstr("the token file /proc/self/mem cannot be read: Input/output error"));
 }
 
 TEST_F(config_command, check_warns_of_what_would_fail_later) {

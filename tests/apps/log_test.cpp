@@ -236,7 +236,12 @@ TEST_F(log_command, fits_the_window) {
     journal_entry other = small_entry(13, "a_tool_with_a_name_that_is_longer_than_any");
     other.call.server = "a-server-of-a-great-many-words";
     other.call.request_id = "0123456789abcdef0123456789abcdef";
-    write({full_entry(), other});
+    journal_entry far = small_entry(14, "検索ツールの長い名前");
+    far.call.server = "サーバー";
+    far.call.cause = cancel_cause::peer;
+    far.call.reason =
+        "利用者が停止ボタンを押しました。利用者が停止ボタンを押しました。利用者が停止ボタンを押しました。";
+    write({full_entry(), other, far});
     const auto seen_in = [&](int columns) {
         const tmux_screen screen(
             columns, 24, built_program("andon") + " log",
@@ -257,6 +262,7 @@ TEST_F(log_command, fits_the_window) {
     EXPECT_THAT(usual, HasSubstr("ENDED     ID"));
     EXPECT_THAT(usual, MatchesRegex("ENDED[^\n]*\n2...-..-..\n..:..:..  [0-9]+.12 (.|\n)*")) << "the day above";
     EXPECT_THAT(usual, HasSubstr("a-serve…  a_tool_…  completed after"));
+    EXPECT_THAT(usual, HasSubstr("サーバー  検索ツ…   completed after"));
 
     const std::string narrow = seen_in(36);
     EXPECT_THAT(narrow, HasSubstr("\n    cancelled after 1.50 s; asked to\n    stop by host: the user pressed\n"));

@@ -1,4 +1,5 @@
 // `andon top` in a real terminal.
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -151,6 +152,27 @@ TEST_F(top, ps_fits_the_width_of_the_terminal) {
     window->enter(std::string("clear; ") + built_program("andon") + " ps; echo status $?");
     const std::string narrow = wait_for("status 0");
     EXPECT_THAT(narrow, AllOf(HasSubstr(one.id(1)), HasSubstr("wait"), Not(HasSubstr("SESSION"))));
+}
+
+TEST_F(top, wide_characters_break_no_line) {
+    one.say("call 検索ツールの長い名前 stdio 1 running 1 4 検索しています👍検索しています");
+    one.fence();
+    for (const int columns : {100, 70, 45}) {
+        window->resize(columns, 20);
+        // tmux tells the program of its size when it gets round to it.
+        const std::string wide = std::to_string(columns);
+        const std::string last = "status 0 in " + wide;
+        window->enter("until [ \"$(stty size)\" = '20 " + wide + "' ]; do :; done; clear; " + ANDON_COMMAND +
+                      " ps; echo status $? in " + wide);
+        const std::string glass = wait_for(last);
+        const auto table = glass.substr(0, glass.find(last));
+        EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4) << "a heading and three calls\n" << glass;
+        EXPECT_THAT(glass, HasSubstr("検索"));
+    }
+    start();
+    const std::string glass = wait_for("検索");
+    EXPECT_THAT(glass, testing::MatchesRegex("andon top[^\n]*\nID[^\n]*\n[0-9.]+ [^\n]*\n[0-9.]+ [^\n]*\n[0-9.]+ "
+                                             "[^\n]*\n\n(.|\n)*"));
 }
 
 TEST_F(top, stop_all_asks_on_a_terminal) {

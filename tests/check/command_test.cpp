@@ -193,7 +193,9 @@ TEST(check_command, says_what_was_probably_meant) {
                 HasSubstr("; did you mean \"wait\"?"));
     EXPECT_THAT(err({"--tmieout", "3", "--", "cat"}), HasSubstr("no option --tmieout; did you mean --timeout?"));
     EXPECT_THAT(err({"./server", "--flag"}), HasSubstr("put -- before a command that has options of its own"));
-    EXPECT_THAT(err({"--timeout", "5x", "--", "cat"}), HasSubstr("write it as 5s, 500ms or 2m, from 1s to 1h"));
+    EXPECT_THAT(
+        err({"--timeout", "5x", "--", "cat"}),
+        HasSubstr("(ms, s, m, h or d), as 5s or 500ms; without one it is seconds, from 1s to 1h, and not as 5x"));
     EXPECT_THAT(err({"--ca-file", "/no/such/file", "https://127.0.0.1:1/mcp"}), HasSubstr("/no/such/file"));
 }
 

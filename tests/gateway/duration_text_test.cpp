@@ -22,6 +22,7 @@ TEST(duration_text, is_read_in_every_unit) {
     EXPECT_EQ(parse_duration("0.25s"), 250ms);
     EXPECT_EQ(parse_duration("0s"), 0s);
     EXPECT_EQ(parse_duration("0"), 0s);
+    EXPECT_EQ(duration_units(), "ms, s, m, h or d");
 }
 
 TEST(duration_text, refuses_what_is_none) {
@@ -63,6 +64,8 @@ TEST(nearest_word, is_the_most_alike_or_none) {
     EXPECT_EQ(did_you_mean("ignore", known), "; did you mean \"wait_ignore\"?");
     EXPECT_EQ(did_you_mean("ecko", known), "; did you mean \"echo\"?");
     EXPECT_EQ(did_you_mean("zzzzzz", known), "");
+    EXPECT_EQ(did_you_mean("foo", std::vector<std::string>{"log", "top"}), "") << "one letter in three";
+    EXPECT_EQ(did_you_mean("lgo", std::vector<std::string>{"log", "top"}), "; did you mean \"log\"?");
     EXPECT_EQ(did_you_mean(std::string(100, 'w'), known), "");
 }
 

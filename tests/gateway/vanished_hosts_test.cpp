@@ -2,6 +2,7 @@
 #include <csignal>
 #include <functional>
 #include <gmock/gmock.h>
+#include <sstream>
 #include <sys/resource.h>
 
 #include "apps/andon_process.hpp"
@@ -108,8 +109,110 @@ TEST_P(left, a_killed_guardian_takes_everything_with_it_and_the_server_is_starte
     front.andon().mark("obeyed", "obeys");
 }
 
+/// Stopped means that it does not do its duty: it is woken for the end.
+TEST_P(left, a_stopped_guardian_holds_up_neither_end) {
+    for (const bool asked : {false, true}) {
+        in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+        front.open();
+        front.call("1", "fork", with_key("forks"));
+        const auto all = with_children(front, "forks");
+        stop_guardian(front.began("forks").pid);
+        asked ? static_cast<void>(::kill(front.andon().pid(), SIGTERM)) : front.vanish();
+        for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+        EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    }
+}
+
+/// One that cannot be woken is killed, and andon ends what it guarded.
+TEST_P(left, a_guardian_that_nothing_wakes_holds_up_the_end_no_longer_than_that) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    const pid_t guardian = hold_guardian(front.began("forks").pid);
+    ::kill(front.andon().pid(), SIGTERM);
+    int status = 0;
+    while (::waitpid(guardian, &status, __WALL) == guardian && WIFSTOPPED(status)) continue;
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+TEST_P(left, a_stopped_server_does_not_hold_up_the_end) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    stop_process(front.began("forks").pid);
+    ::kill(front.andon().pid(), SIGTERM);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+}
+
+/// A policy that kills reaches through a stopped guardian, too.
+TEST_P(left, a_stopped_guardian_does_not_keep_a_server_from_being_restarted) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments,
+                                  .keys = "on_ignored = \"restart\"\ngrace = \"50ms\"\nrestart_first = \"10ms\""});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    stop_guardian(front.began("forks").pid);
+    front.cancel("1");
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_NE(front.asked("pid"), std::to_string(front.began("forks").pid));
+}
+
 const leaving_case all_servers[] = {{"a_server_that_leaves", {}}, {"a_server_that_stays", {"--trap", "--stay"}}};
 INSTANTIATE_TEST_SUITE_P(wrap, left, testing::ValuesIn(all_servers), [](const auto& each) { return each.param.name; });
+
+/// The jobs of a shell that has become andon are andon's children, and none of its business; nor is what they leave
+/// behind.
+TEST(left_by_andon, children_that_it_was_started_with_are_left_alone) {
+    const own_folder folder;
+    std::vector<std::string> environment;
+    for (const auto& [name, value] : at_home_in(folder)) environment.push_back(name + '=' + value);
+    const std::string script =
+        "sleep 1000 >&- 2>&- & echo \"@job alone $!\" >&2\n"
+        "sh -c 'echo \"@job parent $$\" >&2; setsid sleep 1000 >&- 2>&- & echo \"@job child $!\" >&2; wait' &\n"
+        "exec \"$@\"";
+    const std::string config =
+        folder.write("andon.toml", "[servers.s]\ncommand = [\"" MISBEHAVING_SERVER "\"]\nrestart_first = \"10ms\"\n");
+    server_process andon(revision::v2025_11_25, {.argv = {"/bin/sh", "-c", script, "sh", ANDON_COMMAND, "wrap",
+                                                          "--config", config, "--server", "s"},
+                                                 .environment = environment});
+    std::vector<process_watch> jobs;
+    for (const char* const each : {"alone", "child", "parent"}) jobs.emplace_back(std::stoi(andon.mark("job", each)));
+    const auto lose_guardian = [&](const std::string& key) {
+        andon.call('"' + key + '"', "fork", with_key(key));
+        std::istringstream pids(andon.mark("children", key) + ' ' + andon.mark("began", key));
+        std::vector<process_watch> all;
+        for (pid_t pid = 0; all.size() < 3 && pids >> pid;) all.emplace_back(pid);
+        ::kill(detail::guardian_of(all.back().pid()), SIGKILL);
+        for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+        static_cast<void>(andon.answer('"' + key + '"'));
+        andon.call("\"after " + key + '"', "pid");  // everything was ended before a new one was started
+        static_cast<void>(andon.answer("\"after " + key + '"'));
+    };
+    andon.open();
+    lose_guardian("first");
+    for (const auto& each : jobs) EXPECT_FALSE(each.ended());
+
+    // Who waits for it has seen what it left behind.
+    const pid_t parent = jobs.back().pid();
+    EXPECT_EQ(::kill(parent, SIGKILL), 0);
+    EXPECT_TRUE(eventually([&] { return ::kill(parent, 0) != 0; }));
+    EXPECT_EQ(state_and_parent(jobs[1].pid()).second, andon.pid());
+    lose_guardian("second");
+    EXPECT_FALSE(jobs[0].ended());
+    EXPECT_FALSE(jobs[1].ended());
+
+    andon.close_input();
+    EXPECT_EQ(andon.exit(), (exit_status{false, 0}));
+    for (const int i : {0, 1}) {
+        EXPECT_FALSE(jobs[static_cast<std::size_t>(i)].ended());
+        EXPECT_EQ(::kill(jobs[static_cast<std::size_t>(i)].pid(), SIGKILL), 0);
+    }
+}
 
 TEST(left_by_andon, SUB_2_a_host_that_still_listens_hears_that_its_subscription_has_ended) {
     const own_folder folder;
@@ -265,6 +368,17 @@ TEST_P(terminated, SIGKILL_to_the_gateway_ends_everything_too) {
     const auto all = with_children(front, "k");
     ::kill(front.andon().pid(), SIGKILL);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+}
+
+TEST_P(terminated, a_stopped_guardian_does_not_hold_up_the_end_of_the_gateway) {
+    in_front front(GetParam(), {.arguments = {"--trap"}});
+    front.open();
+    front.call("1", "fork", with_key("k"));
+    const auto all = with_children(front, "k");
+    stop_guardian(front.began("k").pid);
+    ::kill(front.andon().pid(), SIGTERM);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, terminated, testing::Values(hosted::legacy_gateway, hosted::modern_gateway),

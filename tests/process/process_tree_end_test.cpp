@@ -208,11 +208,57 @@ TEST(process_tree_end, a_guardian_that_is_killed_takes_the_command_along) {
 TEST(process_tree_end, a_guardian_that_is_stopped_does_not_hang_the_destructor) {
     auto tree = process_tree::start(shell("echo $$; exec sleep 1000"));
     const auto processes = watch_printed(tree.out(), 1);
-    const auto guardian = state_and_parent(tree.pid()).second;
-    ASSERT_EQ(::kill(guardian, SIGSTOP), 0);
-    while (state_and_parent(guardian).first != 'T') std::this_thread::yield();
+    stop_guardian(tree.pid());
     { const auto gone = std::move(tree); }
     EXPECT_TRUE(all_ended(processes));
+}
+
+TEST(process_tree_end, RCV_12_a_guardian_that_is_stopped_is_woken_by_what_it_is_asked) {
+    for (const auto ask : {&process_tree::terminate, &process_tree::kill}) {
+        auto tree = process_tree::start(shell(wide_tree));
+        const auto processes = watch_printed(tree.out(), wide_tree_size);
+        stop_guardian(tree.pid());
+        (tree.*ask)();
+        ASSERT_TRUE(tree.wait(patience));
+        EXPECT_TRUE(all_ended(processes));
+        EXPECT_FALSE(tree.guardian_lost());
+        EXPECT_GE(tree.killed(), static_cast<unsigned>(wide_tree_size));
+    }
+}
+
+TEST(process_tree_end, RCV_12_a_guardian_that_is_stopped_again_is_woken_again) {
+    auto tree = process_tree::start(shell("trap '' TERM; echo $$; while :; do sleep 1000; done"));
+    const auto processes = watch_printed(tree.out(), 1);
+    const auto guardian = stop_guardian(tree.pid());
+    tree.terminate();
+    stop_process(guardian);
+    while (state_and_parent(guardian).first == 'T') EXPECT_FALSE(tree.wait(milliseconds(1)));
+    EXPECT_FALSE(processes[0].ended());
+    tree.kill();
+    ASSERT_TRUE(tree.wait(patience));
+    EXPECT_TRUE(all_ended(processes));
+    EXPECT_FALSE(tree.guardian_lost());
+}
+
+TEST(process_tree_end, RCV_12_a_guardian_that_nothing_wakes_is_killed_and_the_command_with_it) {
+    auto tree = process_tree::start(shell("trap '' TERM; echo $$; while :; do sleep 1000; done"));
+    const auto processes = watch_printed(tree.out(), 1);
+    hold_guardian(tree.pid());
+    std::thread([&] { tree.terminate(); }).join();
+    ASSERT_TRUE(tree.wait(patience));
+    EXPECT_TRUE(tree.guardian_lost());
+    EXPECT_TRUE(all_end(processes));
+    EXPECT_FALSE(has_children());
+}
+
+TEST(process_tree_end, RCV_12_a_command_that_stops_itself_when_asked_is_killed) {
+    auto tree = process_tree::start(
+        shell("trap 'kill -STOP $$' TERM; echo ready; while :; do sleep 0.01; done", milliseconds(200)));
+    EXPECT_EQ(read_line(tree.out()), "ready");
+    stop_process(tree.pid());
+    tree.terminate();
+    ASSERT_TRUE(tree.wait(patience));
+    EXPECT_EQ(tree.exited(), (exit_status{true, SIGKILL}));
 }
 
 // A program under test, without a guardian of ours above it that would do its work.

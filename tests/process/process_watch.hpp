@@ -3,13 +3,16 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <fcntl.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <string>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -70,6 +73,29 @@ inline std::pair<char, pid_t> state_and_parent(pid_t pid) {
     const auto at = text.rfind(") ");
     if (at == std::string::npos) return {'-', 0};
     return {text[at + 2], static_cast<pid_t>(std::stol(text.substr(at + 4)))};
+}
+
+/// Returns when it stands still.
+inline void stop_process(pid_t pid) {
+    ASSERT_GT(pid, 1);
+    ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+    while (state_and_parent(pid).first != 'T') std::this_thread::yield();
+}
+
+/// Somebody stops the guardian above a command. Returns its pid.
+inline pid_t stop_guardian(pid_t command) {
+    const auto guardian = state_and_parent(command).second;
+    stop_process(guardian);
+    return guardian;
+}
+
+/// The same in a way in which SIGCONT does not wake it, as a debugger would. The calling thread is to stay.
+inline pid_t hold_guardian(pid_t command) {
+    const auto guardian = state_and_parent(command).second;
+    EXPECT_EQ(::ptrace(PTRACE_SEIZE, guardian, nullptr, nullptr), 0);
+    EXPECT_EQ(::ptrace(PTRACE_INTERRUPT, guardian, nullptr, nullptr), 0);
+    while (state_and_parent(guardian).first != 't') std::this_thread::yield();
+    return guardian;
 }
 
 /// One living process, whoever its parent is; told when it has ended.

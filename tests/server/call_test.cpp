@@ -81,6 +81,44 @@ void run(call& call, event& started) {
     call.run(command::shell(sleepers), [&](std::string_view) { started.set(); });
 }
 
+// Whose guardian somebody has stopped.
+
+constexpr const char* sleepers_of_a_stopped_guardian = "sleep 600 & setsid sleep 600 & echo $$; wait";
+
+auto stops_guardian(event& started) {
+    return [&started](std::string_view pid) {
+        stop_guardian(std::stoi(std::string(pid)));
+        started.set();
+    };
+}
+
+void run_below_a_stopped_guardian(call& call, event& started) {
+    call.run(command::shell(sleepers_of_a_stopped_guardian), stops_guardian(started));
+}
+
+async<void> async_run_below_a_stopped_guardian(call& call, event& started) {
+    std::function<void(std::string_view)> stop = stops_guardian(started);
+    co_await call.async_run(command::shell(sleepers_of_a_stopped_guardian), std::move(stop));
+}
+
+// Which cannot be woken: it dies, and the command with it.
+
+auto holds_guardian(event& started) {
+    return [&started](std::string_view pid) {
+        hold_guardian(std::stoi(std::string(pid)));
+        started.set();
+    };
+}
+
+void run_below_a_held_guardian(call& call, event& started) {
+    call.run(command::shell("echo $$; exec sleep 600"), holds_guardian(started));
+}
+
+async<void> async_run_below_a_held_guardian(call& call, event& started) {
+    std::function<void(std::string_view)> hold = holds_guardian(started);
+    co_await call.async_run(command::shell("echo $$; exec sleep 600"), std::move(hold));
+}
+
 async<void> async_sleep_for(call& call, event& started) {
     started.set();
     co_await call.async_sleep_for(patience);
@@ -164,6 +202,10 @@ INSTANTIATE_TEST_SUITE_P(
                     waiting_case{"async_sleep_for", nullptr, async_sleep_for},
                     waiting_case{"async_wait_readable", nullptr, async_wait_readable},
                     waiting_case{"async_run", nullptr, async_run, 3},
+                    waiting_case{"run_below_a_stopped_guardian", run_below_a_stopped_guardian, nullptr, 3},
+                    waiting_case{"async_run_below_a_stopped_guardian", nullptr, async_run_below_a_stopped_guardian, 3},
+                    waiting_case{"run_below_a_held_guardian", run_below_a_held_guardian},
+                    waiting_case{"async_run_below_a_held_guardian", nullptr, async_run_below_a_held_guardian},
                     waiting_case{"async_cancelled", nullptr, async_cancelled}),
     by_name());
 

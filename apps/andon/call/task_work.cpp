@@ -16,21 +16,21 @@ namespace {
 
 using std::chrono::steady_clock;
 
+std::string id_text(const json::object& task) { return visible_text(text_in(task, "taskId"), 128); }
+
 std::string task_table(const json::array& tasks, const palette& paint) {
     std::size_t widest = 2;
     for (const json::value& each : tasks) {
-        if (each.is_object()) widest = std::max(widest, text_in(each.get_object(), "taskId").size());
+        if (each.is_object()) widest = std::max(widest, width_of(id_text(each.get_object())));
     }
-    widest = std::min<std::size_t>(widest, 128);
     std::string text =
         paint(colour::bold, fit("ID", widest) + "  " + fit("STATUS", 14) + "  " + fit("CREATED", 24) + "  MESSAGE") +
         '\n';
     for (const json::value& each : tasks) {
         if (!each.is_object()) continue;
         const json::object& task = each.get_object();
-        std::string line = fit(visible_text(text_in(task, "taskId"), 128), widest) + "  " +
-                           fit(visible_text(text_in(task, "status"), 32), 14) + "  " +
-                           fit(visible_text(text_in(task, "createdAt"), 48), 24) + "  " +
+        std::string line = fit(id_text(task), widest) + "  " + fit(visible_text(text_in(task, "status"), 32), 14) +
+                           "  " + fit(visible_text(text_in(task, "createdAt"), 48), 24) + "  " +
                            visible_text(text_in(task, "statusMessage"), 400);
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';

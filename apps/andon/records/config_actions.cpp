@@ -80,10 +80,9 @@ int init_config(const std::string& file, bool force) {
 int check_config(const std::string& file, bool json) {
     const auto found = gateway::find_config(file);
     gateway::config_trial trial;
-    std::size_t servers = 0;
+    gateway::configuration config;
     try {
-        const gateway::configuration config = gateway::load_config(file);
-        servers = config.servers.size();
+        config = gateway::load_config(file);
         trial = gateway::try_config(config);
     } catch (const gateway::config_error& error) {
         trial.problems = error.problems();
@@ -104,8 +103,11 @@ int check_config(const std::string& file, bool json) {
     for (const std::string& each : trial.problems) complain(each);
     for (const std::string& each : warnings) complain("warning: " + each);
     if (status != exit_status::ok) return status;
-    print(found ? shown(*found) + ": good, " + std::to_string(servers) + (servers == 1 ? " server\n" : " servers\n")
-                : "there is no file: the defaults are in effect\n");
+    const std::size_t servers = config.servers.size();
+    print(!found ? "there is no file: the defaults are in effect\n"
+          : config.sets_nothing
+              ? shown(*found) + ": good, but no key is set in it: the defaults are in effect\n"
+              : shown(*found) + ": good, " + std::to_string(servers) + (servers == 1 ? " server\n" : " servers\n"));
     return status;
 }
 

@@ -85,6 +85,10 @@ public:
     void terminate() noexcept;
     /// SIGKILL to everything, now. Any thread; once is enough.
     void kill() noexcept;
+    /// After either, until finished(): a guardian that somebody has stopped is woken, and killed if that does not help.
+    /// wait() does it; whoever waits in another way calls it that often.
+    void insist() noexcept;
+    static constexpr std::chrono::milliseconds insist_every{500};
 
     /// Readable when poll() has something new. Stays readable from the end on: stop watching it once finished().
     [[nodiscard]] int report_fd() const noexcept;
@@ -101,8 +105,8 @@ public:
     /// How many were left alone because we may not signal them; known once finished().
     [[nodiscard]] std::uint32_t survivors() const noexcept;
 
-    /// Somebody has killed the guardian. The command and its process group died with it; what had left the group is out
-    /// of reach. Known once finished().
+    /// The guardian was killed, by somebody or by insist(). The command and its process group died with it; what had
+    /// left the group is out of reach. Known once finished().
     [[nodiscard]] bool guardian_lost() const noexcept;
 
     /// Blocks until finished(), and no longer than the limit; says whether it is finished.

@@ -284,6 +284,13 @@ private:
     std::vector<found_problem> problems_;
 };
 
+bool sets_nothing(const toml_table& table) {
+    return std::ranges::all_of(table, [](const toml_member& each) {
+        const toml_table* const below = each.value.table();
+        return below != nullptr && sets_nothing(*below);
+    });
+}
+
 }  // namespace
 
 config_error::config_error(std::vector<std::string> problems)
@@ -303,7 +310,9 @@ configuration parse_config(std::string_view toml, std::string_view file) {
     if (const auto* const fault = std::get_if<toml_fault>(&parsed)) {
         reader.problem(fault->at, visible_text(fault->what, 400));
     } else {
-        config = reader.read(std::get<toml_table>(parsed));
+        const auto& table = std::get<toml_table>(parsed);
+        config = reader.read(table);
+        config.sets_nothing = sets_nothing(table);
     }
     if (auto problems = reader.take_problems(); !problems.empty()) throw config_error(std::move(problems));
     config.file = file;

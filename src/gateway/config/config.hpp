@@ -105,6 +105,7 @@ struct configuration {
     control_config control{};
     metrics_config metrics{};
     log_config log{};
+    bool sets_nothing = true;  ///< there is no key in the file
 
     /// Null: there is none of that name.
     [[nodiscard]] const server_config* server(std::string_view name) const noexcept;

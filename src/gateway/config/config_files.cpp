@@ -2,12 +2,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
+#include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/config/config.hpp"
+#include "process/descriptor.hpp"
 
 namespace andon::gateway {
 namespace {
@@ -37,18 +39,22 @@ struct file_text {
 };
 
 file_text read_file(const std::string& path, std::size_t most) {
+    const auto unreadable = [] {
+        return file_text{.error = "cannot be read: " + std::generic_category().message(errno)};
+    };
+    const detail::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return unreadable();
     file_text read;
-    std::error_code error;
-    if (fs::is_directory(path, error)) return {.error = "is a folder"};
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return {.error = "cannot be read: " + std::generic_category().message(errno)};
     std::array<char, 16'384> some{};
-    while (file.read(some.data(), some.size()), file.gcount() > 0) {
-        read.text.append(some.data(), static_cast<std::size_t>(file.gcount()));
+    for (;;) {
+        const ssize_t got = ::read(file.get(), some.data(), some.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EISDIR) return {.error = "is a folder"};
+        if (got < 0) return unreadable();
+        if (got == 0) return read;
+        read.text.append(some.data(), static_cast<std::size_t>(got));
         if (read.text.size() > most) return {.error = "is larger than " + std::to_string(most >> 10U) + " KiB"};
     }
-    return read;
 }
 
 std::string secret(const token_source& from) {

@@ -81,6 +81,15 @@ std::optional<duration> parse_duration(std::string_view text) {
     return milliseconds(sum);
 }
 
+std::string duration_units() {
+    std::string text;
+    for (auto each = time_units.rbegin(); each != time_units.rend(); ++each) {
+        if (!text.empty()) text += each + 1 == time_units.rend() ? " or " : ", ";
+        text += each->name;
+    }
+    return text;
+}
+
 std::string duration_text(duration d) {
     std::int64_t left = std::chrono::duration_cast<milliseconds>(d).count();
     if (left <= 0) return "0s";

@@ -50,7 +50,7 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
                             (each.find(word) != std::string_view::npos || word.find(each) != std::string_view::npos);
         const std::size_t changes = distance(word, each);
         const std::size_t far = within ? std::min(changes, most) : changes;
-        if (far < least && (within || far < each.size())) {
+        if (far < least && (within || 2 * far <= std::max(word.size(), each.size()))) {
             least = far;
             nearest = each;
         }

@@ -28,9 +28,13 @@ public:
     void leave();
 
 private:
+    /// Children that we were started with: as a rule there are none, and no timer runs.
+    void note_others();
+
     call_records records_;
     std::shared_ptr<detail::conversation::surroundings> around_;
     call_desk desk_;
+    detail::event_loop::timer others_;
     std::function<void()> leaving_;
     std::unique_ptr<control_socket> control_;  // null: nobody can ask
 };

@@ -77,7 +77,7 @@ upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, c
       instead_(std::move(instead)),
       patience_(around_->loop),
       excuses_(around_->loop),
-      orphans_(around_->loop),
+      its_end_(around_->loop),
       settings_(own ? std::move(*own) : peer_settings{.relays = true}) {
     settings_.role = peer_role::client;
 }
@@ -163,7 +163,7 @@ void upstream::process_reported() {
             if (why_gone_.empty()) why_gone_ = "the server was killed: its guardian process is gone";
             if (detail::end_orphans() != 0 && ++orphan_rounds_ < most_orphan_rounds) {
                 reports_.reset();
-                return orphans_.set(now() + orphans_end_within, [this] { process_reported(); });
+                return its_end_.set(now() + orphans_end_within, [this] { process_reported(); });
             }
         }
         processes_killed_ = tree_->killed();
@@ -177,6 +177,14 @@ void upstream::process_reported() {
     if (awaits_report_) return conclude();
     if (!tree_) return reaped();
     tree_->kill();  // the command is gone; what it has left behind is not to go on without it
+    insist();
+}
+
+/// That what was asked to end does. It has not reported its end yet: that timer is free.
+void upstream::insist() {
+    if (!tree_ || tree_->finished()) return;
+    tree_->insist();
+    its_end_.set(now() + process_tree::insist_every, [this] { insist(); });
 }
 
 /// While the host does not take what is there already, it stays in the pipe.
@@ -341,6 +349,7 @@ void upstream::conclude() {
     patience_.clear();
     if (why_gone_.empty()) why_gone_ = exited_ ? "the server " + words_for(*exited_) : why_ended_;
     if (tree_) tree_->kill();
+    insist();
     fail_running(why_gone_);
     if (events_ != nullptr) std::exchange(events_, nullptr)->on_gone(*this, why_gone_);
     if (!tree_) reaped();
@@ -393,6 +402,7 @@ void upstream::give_up(std::string why) {
     why_gone_ = std::move(why);
     if (pid_ != 0) {
         if (tree_) tree_->kill();
+        insist();
         return talk_->close(cancel_cause::disconnect, why_gone_);
     }
     const auto self = shared_from_this();
@@ -434,11 +444,8 @@ void upstream::let_go(std::optional<time_point> killed_at) {
         killed_ = true;
         if (tree_ && asks) tree_->terminate();
         if (tree_ && !asks) tree_->kill();
+        insist();
     });
-}
-
-void upstream::kill_rest() noexcept {
-    if (tree_) tree_->kill();
 }
 
 }  // namespace andon::gateway

@@ -134,8 +134,6 @@ public:
     /// It is not needed any more: its input ends, and what does not leave is made to; at the latest at that time, where
     /// one is given. No event follows.
     void let_go(std::optional<time_point> killed_at = std::nullopt);
-    /// At the end of the program: what is left of it dies now.
-    void kill_rest() noexcept;
 
 private:
     void on_request(detail::incoming_request request, const envelope& message) override;
@@ -148,6 +146,7 @@ private:
     [[nodiscard]] std::unique_ptr<transport> connect();
     void listen_to_process();
     void process_reported();
+    void insist();
     void repeat_handshake(const handshake_memory& memory);
     void answered_handshake(const envelope* answer, const handshake_memory& memory);
     void become_ready();
@@ -175,7 +174,7 @@ private:
     detail::event_loop::timer patience_;
     detail::event_loop::timer excuses_;
     time_point excused_ = time_point::max();  // again, then
-    detail::event_loop::timer orphans_;
+    detail::event_loop::timer its_end_;
     int orphan_rounds_ = 0;
     std::shared_ptr<detail::conversation> talk_;
     peer_settings settings_;
