@@ -120,7 +120,7 @@ bool is_cancelled(const work& of) {
 /// when nobody took any for a while, and when nobody did for a while after it was cancelled.
 void pour(const work& of, const std::string& key) {
     const std::string padding(static_cast<std::size_t>(number_in(of.arguments, "bytes", 65'536)), '.');
-    const auto stuck = [&, told = false, cancelled = false, told_again = false]() mutable {
+    const std::function<void()> stuck = [&, told = false, cancelled = false, told_again = false]() mutable {
         if (!std::exchange(told, true)) mark("stuck", key);
         if (cancelled && !std::exchange(told_again, true)) mark("stuck_after_cancel", key);
         cancelled = is_cancelled(of);
