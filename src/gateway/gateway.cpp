@@ -23,6 +23,8 @@ http_options options_of(const gateway_config& config) {
     options.limits.body = config.max_body;
     options.limits.sessions = config.max_sessions;
     options.limits.per_client = config.max_in_flight_per_client;
+    options.limits.stalled = config.stalled_after;
+    options.abandon_after = config.abandon_after;
     if (!config.tokens.empty()) options.verify = static_tokens(principals_by_token(config));
     return options;
 }

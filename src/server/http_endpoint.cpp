@@ -310,6 +310,9 @@ std::shared_ptr<http_session> http_endpoint::session_of(passing& one) {
         return nullptr;
     }
     found->second->touch();
+    one.from.when_cut_off([weak = std::weak_ptr(found->second)](std::string_view how) {
+        if (const auto session = weak.lock()) session->cut_off(how);
+    });
     return found->second;
 }
 

@@ -111,6 +111,13 @@ bool http_session::resume(http_connection& listener, std::string_view last_event
     return found != streams_.end() && found->second->resume(listener, seen);
 }
 
+void http_session::cut_off(std::string_view how) const {
+    constexpr std::size_t shown = 8;  // of the id, which is a secret
+    if (crowd_->told == nullptr) return;
+    crowd_->told->on_remark(log_level::warning, "session " + id_.substr(0, shown) + ": the client " + std::string(how) +
+                                                    " and was cut off: what it missed is kept, if it comes back");
+}
+
 void http_session::touch() noexcept { active_ = now(); }
 
 void http_session::expire_when_idle(std::function<void()> work) {

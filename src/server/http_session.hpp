@@ -36,6 +36,8 @@ public:
     /// Picks a stream up where an event id says. False: there is nothing of that left.
     [[nodiscard]] bool resume(http_connection& listener, std::string_view last_event_id);
 
+    /// Its client did not read on a connection, which is closed for it: `how` it did not, for the log.
+    void cut_off(std::string_view how) const;
     /// Something happened: it is not idle.
     void touch() noexcept;
     void expire_when_idle(std::function<void()> work);

@@ -92,6 +92,10 @@ public:
     void receive_batch(std::string_view line, const arrival& how);
     /// As transport::leave().
     void leave(const std::function<void()>& done) { closed_ ? done() : transport_->leave(done); }
+    /// As transport::drop_cancelled().
+    void drop_cancelled() {
+        if (!closed_) transport_->drop_cancelled();
+    }
     /// As transport::hold().
     void hold(bool wanted) {
         if (!closed_) transport_->hold(wanted);

@@ -151,8 +151,23 @@ bool descriptor_transport::send(std::string_view line, const cancel_token* owner
             });
             return false;
     }
-    if (outbox_.waiting() > limits_.waiting_high && !crowded_.exchange(true)) note_crowd();
+    if (outbox_.waiting() > limits_.waiting_high && !crowded_) {
+        outbox_.drop_cancelled();
+        if (outbox_.waiting() > limits_.waiting_high && !crowded_.exchange(true)) note_crowd();
+    }
     return true;
+}
+
+void descriptor_transport::drop_cancelled() {
+    if (!crowded_) return;
+    outbox_.drop_cancelled();
+    look_for_room();
+}
+
+void descriptor_transport::look_for_room() {
+    if (!crowded_ || ended_ || outbox_.waiting() > limits_.waiting_high / 4) return;
+    crowded_ = false;
+    events_->on_crowded(false);
 }
 
 /// At once, where that can be: whoever is to stop is perhaps in the middle of a thousand lines.
@@ -172,10 +187,7 @@ void descriptor_transport::overflow() {
 void descriptor_transport::flush() {
     if (out_.get() < 0 || blocked_) return;
     const auto flushed = outbox_.flush(out_.get());
-    if (crowded_ && !ended_ && outbox_.waiting() <= limits_.waiting_high / 4) {
-        crowded_ = false;
-        events_->on_crowded(false);
-    }
+    look_for_room();
     switch (flushed) {
         case outbox::flushed::all: return;
         case outbox::flushed::blocked: {

@@ -25,6 +25,7 @@ public:
     void open(event_loop& loop, events& to) override;
     bool send(std::string_view line, const cancel_token* owner) override;
     void hold(bool wanted) override;
+    void drop_cancelled() override;
     void close() override;
 
 protected:
@@ -41,6 +42,7 @@ private:
     void flush();
     void overflow();
     void note_crowd();
+    void look_for_room();
 
     transport_limits limits_;
     bool one_socket_;

@@ -24,13 +24,20 @@ ssize_t write_some(int fd, std::string_view bytes, bool& is_socket) noexcept {
 
 }  // namespace
 
-outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std::string_view ending) {
+outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std::string_view ending, loss may_be) {
     const std::lock_guard lock(mutex_);
-    const std::size_t before = waiting_.load(std::memory_order_relaxed);
-    if (before == 0) largest_ = 0;
+    constexpr std::size_t looks = 8;
+    const auto before = [this] { return waiting_.load(std::memory_order_relaxed); };
+    if (before() == 0) largest_ = earned_ = 0;
+    earned_ += looks;
     // One line, however large, says nothing of whether the peer reads: what counts is the rest.
-    if (before > limits_.hard + largest_) return queued::overflow;
-    if (owner != nullptr && before > 0 && before + line.size() > limits_.soft) {
+    const auto too_much = [&] { return before() > limits_.hard + largest_; };
+    const auto no_room = [&] {
+        return owner != nullptr && may_be == loss::allowed && before() > 0 && before() + line.size() > limits_.soft;
+    };
+    if (too_much() || no_room()) sweep();
+    if (too_much()) return queued::overflow;
+    if (no_room()) {
         lost_.fetch_add(1, std::memory_order_relaxed);
         return queued::no;
     }
@@ -43,6 +50,55 @@ outbox::queued outbox::put(std::string_view line, const cancel_token* owner, std
     if (told_) return queued::yes;
     told_ = true;
     return queued::wake;
+}
+
+void outbox::drop_cancelled() {
+    const std::lock_guard lock(mutex_);
+    sweep();
+}
+
+void outbox::sweep() {
+    const std::unique_lock writing(writing_mutex_, std::try_to_lock);  // else it is being written
+    const std::size_t cost =
+        filling_.messages.size() + (writing ? writing_.messages.size() - next_owned_ : std::size_t{0});
+    if (earned_ < cost) return;
+    earned_ -= cost;
+    sweep(filling_, 0, 0);
+    if (writing) sweep(writing_, next_owned_, written_);
+}
+
+/// From a message, and a byte, on.
+void outbox::sweep(batch& of, std::size_t first, std::size_t from) {
+    const auto goes = [from](const owned& each) { return each.begin >= from && is_cancelled(each.owner); };
+    const auto begin = of.messages.begin() + static_cast<std::ptrdiff_t>(first);
+    std::size_t dropped = 0;
+    for (auto each = begin; each != of.messages.end(); ++each) dropped += goes(*each) ? each->end - each->begin : 0;
+    if (dropped == 0 || dropped < (of.bytes.size() - from) / 4) return;
+    char* const bytes = of.bytes.data();
+    std::size_t to = from;
+    std::size_t read = from;
+    const auto keep_until = [&](std::size_t end) {
+        std::copy(bytes + read, bytes + end, bytes + to);
+        to += end - read;
+        read = end;
+    };
+    auto kept = begin;
+    for (auto each = begin; each != of.messages.end(); ++each) {
+        if (goes(*each)) {
+            keep_until(each->begin);
+            read = each->end;
+            lost_.fetch_add(1, std::memory_order_relaxed);
+            continue;
+        }
+        each->begin -= read - to;
+        each->end -= read - to;
+        if (kept != each) *kept = std::move(*each);
+        ++kept;
+    }
+    keep_until(of.bytes.size());
+    waiting_.fetch_sub(of.bytes.size() - to, std::memory_order_relaxed);
+    of.bytes.resize(to);
+    of.messages.erase(kept, of.messages.end());
 }
 
 bool outbox::take_more() {

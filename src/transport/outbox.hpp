@@ -23,6 +23,12 @@ struct outbox_limits {
 /// request (its progress, its log messages) is looked at again in the moment before its bytes are handed to the kernel,
 /// and skipped if the request was cancelled since it was queued. A check when it is queued would not do: a peer that
 /// reads slowly has thousands of them waiting in here when it presses Stop.
+///
+/// What was cancelled is not to count for a limit either, or one who presses Stop and does not read on would be held up
+/// for bytes that are never written. So it is swept out before a limit takes effect. A sweep looks at every message
+/// that has an owner, and so has to be earned: each message that is put pays for a few looks; and bytes are moved only
+/// where at least a quarter of them go, which had to be put first. A cancel is final: what a sweep finds cancelled
+/// would have been skipped, and what is cancelled behind its back is skipped later.
 class outbox {
 public:
     enum class queued : std::uint8_t {
@@ -34,8 +40,14 @@ public:
 
     explicit outbox(const outbox_limits& limits = {}) : limits_(limits) {}
 
+    /// Whether an owner's message is lost where there is no room for it.
+    enum class loss : std::uint8_t { allowed, forbidden };
+
     /// `owner`: whose message it is; it is dropped with the owner's cancel. None: it is written for certain.
-    queued put(std::string_view line, const cancel_token* owner = nullptr, std::string_view ending = "\n");
+    queued put(std::string_view line, const cancel_token* owner = nullptr, std::string_view ending = "\n",
+               loss may_be = loss::allowed);
+    /// From any thread: what was cancelled is swept out, unless that was done only just now.
+    void drop_cancelled();
 
     enum class flushed : std::uint8_t {
         all,      ///<
@@ -47,6 +59,7 @@ public:
     /// With another way to write: how many of the bytes it took, or nothing and `blocked` or `broken`.
     template <class Write>
     [[nodiscard]] flushed flush_with(Write write) {
+        const std::lock_guard lock(writing_mutex_);
         for (;;) {
             skip_cancelled();
             if (written_ == writing_.bytes.size()) {
@@ -78,13 +91,18 @@ private:
     [[nodiscard]] std::size_t end_of_run() const noexcept;
     void skip_cancelled() noexcept;
     bool take_more();
+    void sweep();
+    void sweep(batch& of, std::size_t first, std::size_t from);
 
     outbox_limits limits_;
     std::mutex mutex_;
     batch filling_;            // under the mutex
     bool told_ = false;        // under the mutex: flush() is on its way
     std::size_t largest_ = 0;  // under the mutex: line of those that came since nothing was waiting
-    batch writing_;            // the loop's
+    std::size_t earned_ = 0;   // under the mutex: looks, likewise
+    /// Nobody waits for it but the loop, which takes the other one inside. Whoever has that only tries.
+    std::mutex writing_mutex_;
+    batch writing_;            // under this mutex, as the next two
     std::size_t written_ = 0;  // of writing_.bytes
     std::size_t next_owned_ = 0;
     bool is_socket_ = true;  // as long as nothing else is known

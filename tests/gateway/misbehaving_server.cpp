@@ -53,14 +53,14 @@ void mark(const std::string& what, const std::string& key, const std::string& wo
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 
-/// `stuck`: told when nobody takes it for a while.
+/// `stuck`: told again and again while nobody takes it.
 void send(json::object message, const std::function<void()>& stuck = {}) {
     message["jsonrpc"] = "2.0";
     const std::string line = json::serialize(message) + '\n';
     const std::lock_guard lock(output);
     for (std::size_t sent = 0; sent < line.size();) {
         pollfd room{STDOUT_FILENO, POLLOUT, 0};
-        if (stuck && ::poll(&room, 1, 300) == 0) stuck();
+        while (stuck && ::poll(&room, 1, 300) == 0) stuck();
         const std::size_t most = stuck ? PIPE_BUF : line.size();  // what there is room for where there is any
         const ssize_t wrote = ::write(STDOUT_FILENO, line.data() + sent, std::min(most, line.size() - sent));
         if (wrote <= 0) return;
@@ -117,11 +117,13 @@ bool is_cancelled(const work& of) {
 }
 
 /// More than anybody may want to read: `count` messages of `bytes`, numbered, as progress where that is asked for. Says
-/// when nobody took any for a while.
+/// when nobody took any for a while, and when nobody did for a while after it was cancelled.
 void pour(const work& of, const std::string& key) {
     const std::string padding(static_cast<std::size_t>(number_in(of.arguments, "bytes", 65'536)), '.');
-    const auto stuck = [&, told = false]() mutable {
+    const std::function<void()> stuck = [&, told = false, cancelled = false, told_again = false]() mutable {
         if (!std::exchange(told, true)) mark("stuck", key);
+        if (cancelled && !std::exchange(told_again, true)) mark("stuck_after_cancel", key);
+        cancelled = is_cancelled(of);
     };
     for (std::int64_t i = 1; i <= number_in(of.arguments, "count", 1); ++i) {
         if (is_cancelled(of)) return mark("obeyed", key);

@@ -262,6 +262,34 @@ TEST_P(http_abandoned, HTTP_2_the_clock_starts_again_with_every_cut) {
     EXPECT_THAT(server.logged("request 71 ("), HasSubstr("cancelled: disconnect"));
 }
 
+TEST_P(http_abandoned, HTTP_2_one_who_does_not_read_is_cut_off_and_comes_back_for_the_rest) {
+    http_process server(GetParam(), {"--stalled-ms", "300"});
+    http_caller client = server.caller({.connection = {.receive_buffer = 1}});
+    client.open();
+    // More than the kernels hold, and less than is kept.
+    constexpr int last = 1'500;
+    http_client slow = client.call("71", "wait", with_key("waits", R"("tick_ms":1,"ms":)" + std::to_string(last)),
+                                   R"("progressToken":1)");
+    EXPECT_THAT(server.logged("was cut off"),
+                HasSubstr("session " + client.session().substr(0, 8) + ": the client read nothing for 300 ms"));
+    std::vector<http_event> all;
+    EXPECT_TRUE(slow.head().in_events());
+    try {
+        for (;;) all.push_back(slow.event().value());
+    } catch (const std::runtime_error&) {  // where it was cut off
+    }
+    ASSERT_FALSE(all.empty());
+    client.how().connection = {};
+    http_client again = client.get(all.back().id.value());
+    const http_outcome rest = outcome_of(again);
+    all.insert(all.end(), rest.events.begin(), rest.events.end());
+    EXPECT_THAT(progress_in(all), ElementsAreArray(numbers(last)));
+    ASSERT_TRUE(rest.message);
+    EXPECT_EQ(text_of(*rest.message), "waited 1500 ms");
+    EXPECT_EQ(server.times_logged("was cut off"), 1);
+    EXPECT_EQ(server.times_logged("cancelled:"), 0);
+}
+
 TEST_P(http_abandoned, HTTP_2_what_cannot_be_resumed_has_no_ids_and_runs_on_all_the_same) {
     http_process server(GetParam(), {"--not-resumable"});
     http_caller client = server.caller();

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -67,6 +68,25 @@ std::string drained(outbox& box, const small_pipe& pipe) {
         all += pipe.read();
         if (how != flushed::blocked) return all;
     }
+}
+
+struct heard_lines {
+    std::map<int, int> last{{0, -1}, {1, -1}, {2, -1}};
+    std::map<int, int> count;
+};
+/// Of lines with the numbers of a thread and of the line, which are to be in each thread's order.
+heard_lines heard_in(const std::string& all) {
+    heard_lines heard;
+    for (std::size_t begin = 0; begin < all.size();) {
+        const std::size_t end = all.find('\n', begin);
+        const int thread = all[begin] - '0';
+        const int line = std::stoi(all.substr(begin + 2, end - begin - 2));
+        EXPECT_GT(line, heard.last[thread]);
+        heard.last[thread] = line;
+        ++heard.count[thread];
+        begin = end + 1;
+    }
+    return heard;
 }
 
 void cancel(cancel_source& source) { source.cancel(cancel_cause::peer, "Stop", start); }
@@ -211,6 +231,101 @@ TEST(outbox, one_large_line_is_no_sign_that_nobody_reads) {
     EXPECT_EQ(box.put("c"), queued::wake);
 }
 
+TEST_P(outbox_over, what_was_cancelled_takes_nobodys_room) {
+    cancel_source work;
+    cancel_source other;
+    const auto token = work.token();
+    const auto others = other.token();
+    outbox small({.soft = 10'000, .hard = 1'000'000});
+    const std::string live(4'000, 'l');
+    const std::string dead(5'000, 'd');
+    EXPECT_EQ(small.put(live), queued::wake);
+    EXPECT_EQ(small.put(dead, &token), queued::yes);
+    EXPECT_EQ(small.put(live, &others), queued::no);
+    cancel(work);
+    EXPECT_EQ(small.put(live, &others), queued::yes);
+    EXPECT_EQ(small.waiting(), 2 * (live.size() + 1));
+    EXPECT_EQ(small.lost(), 2U);
+    EXPECT_EQ(drained(small, pipe), live + '\n' + live + '\n');
+    EXPECT_EQ(small.waiting(), 0U);
+}
+
+TEST_P(outbox_over, what_was_cancelled_gives_nobody_up) {
+    cancel_source work;
+    const auto token = work.token();
+    outbox small({.soft = 1'000'000, .hard = 10'000});
+    small.put("first");
+    for (int i = 0; i < 30; ++i) small.put(std::string(500, 'd'), &token);
+    EXPECT_EQ(small.put("live"), queued::overflow);
+    cancel(work);
+    EXPECT_EQ(small.put("live"), queued::yes);
+    EXPECT_EQ(drained(small, pipe), "first\nlive\n");
+}
+
+TEST_P(outbox_over, what_was_cancelled_is_swept_out_of_what_is_being_written_too_but_for_what_has_begun) {
+    cancel_source work;
+    cancel_source other;
+    const auto token = work.token();
+    const auto others = other.token();
+    outbox large({.soft = 64U << 20U});
+    const std::string begun(3U << 20U, 'b');
+    const std::string dead(1U << 20U, 'd');
+    large.put(begun, &token);
+    large.put(dead, &token);
+    large.put("between", &others);
+    large.put(dead, &token);
+    large.put("behind");
+    EXPECT_EQ(large.flush(pipe.writer()), flushed::blocked);
+    large.put(dead, &token);  // of the next batch
+    large.put("last", &others);
+    cancel(work);
+    const std::size_t before = large.waiting();
+    large.drop_cancelled();
+    EXPECT_EQ(before - large.waiting(), 3 * (dead.size() + 1));
+    EXPECT_EQ(large.lost(), 3U);
+    EXPECT_TRUE(drained(large, pipe) == begun + "\nbetween\nbehind\nlast\n");
+    EXPECT_EQ(large.waiting(), 0U);
+}
+
+TEST(outbox, RCV_4_swept_out_while_others_write_each_in_order_and_what_lives_is_not_touched) {
+    constexpr int threads = 3;
+    constexpr int lines = 3'000;
+    small_pipe pipe(true);
+    outbox box({.soft = 20'000});  // at which every put sweeps, if it can
+    std::atomic<int> running = threads;
+    std::array<std::atomic<int>, threads> taken{};
+    std::vector<std::jthread> writers;
+    for (int t = 0; t < threads; ++t) {
+        writers.emplace_back([&, t] {
+            std::optional<cancel_source> work;
+            for (int i = 0; i < lines; ++i) {
+                // One call after the other; the second thread cancels each of its own.
+                if (i % 100 == 0) {
+                    if (work && t == 1) cancel(*work);
+                    work.emplace();
+                }
+                const auto token = work->token();
+                const auto how = box.put(std::to_string(t) + " " + std::to_string(i), t == 0 ? nullptr : &token);
+                if (how == queued::yes || how == queued::wake) ++taken[static_cast<std::size_t>(t)];
+            }
+            if (t == 1) cancel(*work);
+            --running;
+        });
+    }
+    std::string all;
+    while (running != 0) {
+        EXPECT_NE(box.flush(pipe.writer()), flushed::broken);
+        all += pipe.read();
+    }
+    all += drained(box, pipe);
+    auto count = heard_in(all).count;
+    EXPECT_EQ(count[0], lines);
+    EXPECT_EQ(count[2], taken[2]) << "nobody cancelled it";
+    EXPECT_LE(count[1], taken[1]);
+    EXPECT_EQ(box.lost(), static_cast<std::size_t>((lines - count[1]) + (lines - count[2])));
+    EXPECT_EQ(box.waiting(), 0U);
+}
+
 TEST(outbox, RCV_4_from_several_threads_each_in_order_and_nothing_after_a_cancel_that_was_seen) {
     constexpr int threads = 3;
     constexpr int lines = 2'000;
@@ -235,17 +350,7 @@ TEST(outbox, RCV_4_from_several_threads_each_in_order_and_nothing_after_a_cancel
         all += pipe.read();
     }
     all += drained(box, pipe);
-    std::map<int, int> last{{0, -1}, {1, -1}, {2, -1}};
-    std::map<int, int> count;
-    for (std::size_t begin = 0; begin < all.size();) {
-        const std::size_t end = all.find('\n', begin);
-        const int thread = all[begin] - '0';
-        const int line = std::stoi(all.substr(begin + 2, end - begin - 2));
-        EXPECT_GT(line, last[thread]);
-        last[thread] = line;
-        ++count[thread];
-        begin = end + 1;
-    }
+    auto [last, count] = heard_in(all);
     EXPECT_EQ(count[0], lines);
     EXPECT_EQ(count[2], lines);
     EXPECT_LE(last[1], lines / 2);

@@ -21,8 +21,8 @@ struct http_limits {
     std::size_t sessions = 16'384;                       ///< up to 2025-11-25
     std::size_t waiting_soft = std::size_t{256} << 10U;  ///< bytes a slow reader may leave unread: progress is lost
     std::size_t waiting_hard = std::size_t{4} << 20U;    ///< and then its connection
-    std::size_t kept = std::size_t{256} << 10U;          ///< bytes of a stream for a client that was cut off, and its
-                                                         ///< last event, however large
+    std::size_t kept = std::size_t{256} << 10U;          ///< bytes of a stream for a client that was cut off, as many
+                                                         ///< of what it was not sent, and the last event
     std::size_t kept_streams = 64;                       ///< of one session, ended ones included
     std::size_t kept_by_all = std::size_t{64} << 20U;    ///< bytes of all sessions: above it the oldest are forgotten
     duration receive_within = std::chrono::seconds(30);  ///< a request, from its first byte to its last

@@ -109,6 +109,8 @@ public:
     /// the pipe is full. Writing goes on. One that is gone is noticed all the same, and what it had written is handed
     /// out before that is told.
     virtual void hold(bool wanted) { static_cast<void>(wanted); }
+    /// On the loop's thread: a request was cancelled, and what waits to be sent for it makes no crowd any more.
+    virtual void drop_cancelled() {}
     /// On the loop's thread, before close(): takes leave without holding up the loop, which others need. `done`, once,
     /// when close() will not wait for anything any more.
     virtual void leave(const std::function<void()>& done) { done(); }

@@ -70,6 +70,8 @@ struct gateway_config {
     std::size_t max_sessions = 16'384;
     std::size_t max_in_flight_per_client = 1'024;
     std::size_t max_body = std::size_t{16} << 20U;
+    duration stalled_after = std::chrono::seconds(30);
+    duration abandon_after = std::chrono::minutes(5);
     std::vector<token_source> tokens{};  ///< empty: no token is asked for
 };
 

@@ -118,6 +118,12 @@ const std::vector<config_key<gateway_config>>& gateway_keys() {
         size_key<s>(
             "max_body", [](auto& of) -> auto& { return of.max_body; }, std::uint64_t{1} << 10U, std::uint64_t{1} << 30U,
             "Longest message that a client may send."),
+        duration_key<s>(
+            "stalled_after", [](auto& of) -> auto& { return of.stalled_after; }, 100ms,
+            "A client that reads nothing of what waits for it for this long is cut off."),
+        duration_key<s>(
+            "abandon_after", [](auto& of) -> auto& { return of.abandon_after; }, 1ms,
+            "Up to 2025-11-25: a call whose client was cut off, and is not back after this long, is cancelled."),
     };
     return keys;
 }

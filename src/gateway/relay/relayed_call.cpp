@@ -322,6 +322,7 @@ void relayed_call::host_gave_up() {
     } else if (in_.to.reply) {
         in_.to.reply->no_answer();  // a stream of its own must not hang (HTTP-3)
     }
+    host_->drop_cancelled();
     asked_ = now();
     stage_ = call_stage::asked_to_stop;
     desk_->asked_to_stop(*this);

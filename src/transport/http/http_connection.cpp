@@ -11,11 +11,18 @@ namespace andon::detail {
 namespace {
 
 constexpr std::chrono::seconds drain_for{2};
+constexpr std::string_view unread = "the client does not read what it is sent";
 
 /// One for all connections: what is read is used, or copied, before anybody else reads.
 std::span<char> scratch() {
     thread_local std::array<char, std::size_t{64} << 10U> bytes;
     return bytes;
+}
+
+std::string in_words(duration span) {
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
+    return milliseconds % 1'000 == 0 ? std::to_string(milliseconds / 1'000) + " s"
+                                     : std::to_string(milliseconds) + " ms";
 }
 
 std::string in_hexadecimal(std::size_t number) {
@@ -100,6 +107,16 @@ void http_connection::close_soon(std::string_view why) {
     loop_->post([self = shared_from_this(), why = std::string(why)] { self->close(why); });
 }
 
+/// Once for a request: until it is closed more may be put that does not fit.
+void http_connection::tell_of_cut(std::string_view how) {
+    if (const auto told = std::exchange(when_cut_off_, {})) told(how);
+}
+
+void http_connection::overflow() {
+    tell_of_cut("leaves too much unread");
+    close_soon(unread);
+}
+
 // Reading.
 
 void http_connection::read_later() {
@@ -169,6 +186,7 @@ void http_connection::advance(std::string_view bytes) {
         chunks_ = request.chunks;
         keep_alive_ = request.keep_alive;
         head_only_ = request.method == "HEAD";
+        when_cut_off_ = {};
         active_ = now();
         input_ = std::string(bytes);
         owner_->on_request(*this, std::move(request));
@@ -191,9 +209,7 @@ void http_connection::fault(int status, std::string_view why) {
 
 void http_connection::put(std::string_view bytes) {
     if (closed_) return;
-    if (outbox_.put(bytes, nullptr, {}) == outbox::queued::overflow) {
-        return close_soon("the client does not read what it is sent");
-    }
+    if (outbox_.put(bytes, nullptr, {}) == outbox::queued::overflow) return overflow();
     flush();
 }
 
@@ -229,7 +245,7 @@ void http_connection::begin_events(std::string_view extra) {
     put(head);
 }
 
-bool http_connection::event(std::string_view framed, const cancel_token* of) {
+bool http_connection::event(std::string_view framed, const cancel_token* of, outbox::loss may_be) {
     if (closed_ || !busy_) return false;
     std::string chunk;
     if (chunks_) {
@@ -237,9 +253,9 @@ bool http_connection::event(std::string_view framed, const cancel_token* of) {
         ((chunk += "\r\n") += framed) += "\r\n";
         framed = chunk;
     }
-    switch (outbox_.put(framed, of, {})) {
+    switch (outbox_.put(framed, of, {}, may_be)) {
         case outbox::queued::no: return false;
-        case outbox::queued::overflow: close_soon("the client does not read what it is sent"); return false;
+        case outbox::queued::overflow: overflow(); return false;
         case outbox::queued::yes:
         case outbox::queued::wake: break;
     }
@@ -258,6 +274,7 @@ void http_connection::forget_answering() {
 /// Below the bound above which progress is lost: who can stop for us need lose none.
 void http_connection::look_for_crowd() {
     const std::size_t high = limits_->waiting.soft / 2;
+    if (blocked_ && !crowded_ && outbox_.waiting() > high) outbox_.drop_cancelled();
     const bool crowded = blocked_ && outbox_.waiting() > (crowded_ ? high / 4 : high);
     if (closed_ || !answering_ || std::exchange(crowded_, crowded) == crowded) return;
     const auto who = answering_;
@@ -370,7 +387,10 @@ void http_connection::on_time() {
     armed_.reset();
     if (due() > now()) return arm();
     if (draining_) return close("closed");
-    if (blocked_) return close("the client does not read what it is sent");
+    if (blocked_) {
+        tell_of_cut("read nothing for " + in_words(limits_->stalled));
+        return close(unread);
+    }
     if (busy_) {
         active_ = now();
         if (const auto who = answering_) who->on_quiet();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,14 +83,18 @@ public:
         answering_ = std::move(who);
         crowded_ = false;
     }
+    /// Told, in words for the log, when the client does not read what this request brought it, and is cut off.
+    void when_cut_off(std::function<void(std::string_view)> told) { when_cut_off_ = std::move(told); }
     /// A whole answer. `extra`: lines of headers, each with its end.
     void respond(int status, std::string_view content_type, std::string_view body, std::string_view extra = {});
     /// The beginning of an answer in events.
     void begin_events(std::string_view extra = {});
     /// As outbox::put(): `of` is asked again before the bytes leave. False: it was dropped, or the client is gone.
-    bool event(std::string_view framed, const cancel_token* of);
+    bool event(std::string_view framed, const cancel_token* of, outbox::loss may_be = outbox::loss::allowed);
     void end_events();
     [[nodiscard]] bool open_now() const noexcept { return !closed_; }
+    /// Bytes that the kernel has not taken.
+    [[nodiscard]] std::size_t unwritten() const noexcept { return outbox_.waiting(); }
     /// No request is being answered, and nothing waits to be written.
     [[nodiscard]] bool at_rest() const noexcept { return !busy_ && outbox_.waiting() == 0; }
     /// After the present answer, be it given already, the connection ends.
@@ -103,6 +108,8 @@ public:
 private:
     /// As soon as whoever is answering is done with what it is in the middle of.
     void close_soon(std::string_view why);
+    void tell_of_cut(std::string_view how);
+    void overflow();
     void read_later();
     void on_readable();
     void take(std::string_view bytes);
@@ -134,6 +141,7 @@ private:
     std::string input_;                       // read, and not used yet
     outbox outbox_;
     std::shared_ptr<answering> answering_;
+    std::function<void(std::string_view)> when_cut_off_;
     std::optional<session> scope_;
     time_point active_;  // when something last happened that the present state waits for
     bool tls_;

@@ -1,5 +1,6 @@
 #include "transport/http/message_stream.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "andon/wire/error.hpp"
@@ -23,7 +24,9 @@ message_stream::message_stream(event_loop& loop, message_stream_settings setting
     if (!settings_.kept_by_all) settings_.kept_by_all = std::make_shared<kept_budget>();
 }
 
-message_stream::~message_stream() { forget_kept(); }
+message_stream::~message_stream() {
+    while (!kept_.empty()) forget_oldest();
+}
 
 void kept_budget::add(message_stream& by, std::size_t bytes) {
     if (by.kept_bytes_ == 0) by.in_budget_ = keeping_.insert(keeping_.end(), &by);
@@ -142,12 +145,15 @@ std::string message_stream::event_id(std::uint64_t number) const {
     return settings_.event_prefix + std::to_string(number);
 }
 
-/// What cannot be kept within the bound is forgotten, the oldest first.
+/// What cannot be kept within the bound is forgotten, the oldest first: so much that what the client was sent and has
+/// perhaps not got is there still, and behind it what it was not sent.
 void message_stream::keep_event(std::string_view line, const cancel_token* owner) {
     if (settings_.event_prefix.empty()) return;
+    const std::size_t unsent = listener_ != nullptr ? listener_->unwritten() : unsent_;
+    const std::size_t enough = settings_.keep_bytes + std::min(unsent, settings_.keep_bytes) + line.size();
     kept_.push_back({last_number_, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr});
     settings_.kept_by_all->add(*this, line.size());
-    while (kept_bytes_ > settings_.keep_bytes && kept_.size() > 1) forget_oldest();
+    while (kept_.size() > 1 && kept_bytes_ - kept_.front().line.size() >= enough) forget_oldest();
 }
 
 void message_stream::forget_oldest() {
@@ -157,6 +163,7 @@ void message_stream::forget_oldest() {
 
 void message_stream::forget_kept() {
     while (!kept_.empty()) forget_oldest();
+    if (listener_ == nullptr) look_for_absence();
 }
 
 bool message_stream::become_events() {
@@ -174,7 +181,12 @@ bool message_stream::deliver(std::string_view line, const cancel_token* owner) {
     if (is_cancelled(owner) || !become_events()) return false;
     ++last_number_;
     keep_event(line, owner);
-    if (listener_ == nullptr) return !settings_.event_prefix.empty();
+    if (listener_ == nullptr) {
+        if (settings_.event_prefix.empty()) return false;
+        unsent_ += line.size();
+        look_for_absence();
+        return true;
+    }
     handed_out_ = last_number_;
     const std::string id = settings_.event_prefix.empty() ? std::string() : event_id(last_number_);
     return listener_->event(sse_event(line, id), owner);
@@ -256,7 +268,11 @@ bool message_stream::resume(http_connection& listener, std::uint64_t last_seen) 
     // Before its first event the stream has no id that anybody could have been given.
     if (phase_ == phase::undecided || last_seen > last_number_) return false;
     const std::uint64_t oldest = kept_.empty() ? last_number_ + 1 : kept_.front().number;
-    if (last_seen + 1 < oldest) return false;
+    if (last_seen + 1 < oldest) {
+        came_in_vain_ = listener_ == nullptr;
+        if (came_in_vain_) look_for_absence();
+        return false;
+    }
     replay(listener, last_seen);
     return true;
 }
@@ -264,28 +280,40 @@ bool message_stream::resume(http_connection& listener, std::uint64_t last_seen) 
 void message_stream::listen(http_connection& listener) { replay(listener, handed_out_); }
 
 void message_stream::replay(http_connection& listener, std::uint64_t last_seen) {
+    // What waits there is sent here. Who comes again and again and never reads has it waiting once.
+    if (listener_ != nullptr && listener_->unwritten() != 0) {
+        std::exchange(listener_, nullptr)->close("the client has come back on another connection");
+    }
     disconnect_listener();
     listener.answered_by(shared_from_this());
     listener.begin_events(settings_.headers);
     abandoned_.reset();
+    came_in_vain_ = false;
+    listener_ = &listener;
     for (const kept_event& each : kept_) {
         const cancel_token* const owner = each.has_owner ? &each.owner : nullptr;
         if (each.number <= last_seen || is_cancelled(owner)) continue;
-        if (listener.event(sse_event(each.line, event_id(each.number)), owner)) continue;
-        // Too much is waiting. With a gap it would believe that it has everything; so it comes back for the rest.
-        return listener.close("the client does not read what it missed");
+        // With a gap it would believe that it has everything. Where there is more than may wait at all, it is cut off,
+        // and comes back for the rest.
+        if (!listener.event(sse_event(each.line, event_id(each.number)), owner, outbox::loss::forbidden)) return;
     }
     handed_out_ = last_number_;
-    if (over()) {
-        listener.end_events();
-    } else if (listener.open_now()) {
-        listener_ = &listener;
-    }
+    if (!over()) return;
+    listener_ = nullptr;
+    listener.end_events();
 }
 
 void message_stream::disconnect_listener() {
-    if (listener_ != nullptr) std::exchange(listener_, nullptr)->end_events();
+    if (http_connection* const listener = listener_; listener != nullptr) {
+        listener_left();
+        listener->end_events();
+    }
     on_crowded(false);
+}
+
+void message_stream::listener_left() {
+    unsent_ = std::min(listener_->unwritten(), kept_bytes_);
+    listener_ = nullptr;
 }
 
 void message_stream::on_crowded(bool crowded) {
@@ -297,8 +325,7 @@ void message_stream::on_quiet() {
 }
 
 void message_stream::on_disconnected() {
-    listener_ = nullptr;
-    on_crowded(false);
+    if (listener_ != nullptr) listener_left();
     if (settings_.modern) {
         {
             const std::lock_guard lock(mutex_);
@@ -309,9 +336,16 @@ void message_stream::on_disconnected() {
     wait_for_return();
 }
 
+/// Whether whoever fills the stream is to wait for the client, which is away: only as long as there is an end to it,
+/// and the client would miss nothing.
+void message_stream::look_for_absence() {
+    const bool expected = abandoned_ != nullptr && !came_in_vain_ && unsent_ <= kept_bytes_;
+    on_crowded(expected && unsent_ > settings_.keep_bytes / 2);
+}
+
 /// Nobody listens any more, and somebody may come back.
 void message_stream::wait_for_return() {
-    if (over() || requests_.empty()) return;
+    if (over() || requests_.empty()) return on_crowded(false);
     abandoned_ = std::make_unique<event_loop::timer>(*loop_);
     abandoned_->set(std::chrono::steady_clock::now() + *abandoned_after_, [this] {
         const auto self = shared_from_this();
@@ -320,6 +354,7 @@ void message_stream::wait_for_return() {
                                  std::chrono::steady_clock::now());
         }
     });
+    look_for_absence();
 }
 
 }  // namespace andon::detail

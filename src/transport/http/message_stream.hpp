@@ -48,7 +48,7 @@ struct message_stream_settings {
     bool wants_json = true;    // and a plain one
     bool primed = false;       // the first event is an id alone, so that the client can come back (2025-11-25)
     std::chrono::milliseconds retry{1'000};             // when a client that was cut off should come back
-    std::size_t keep_bytes = std::size_t{256} << 10U;   // for one that was, beside the last event
+    std::size_t keep_bytes = std::size_t{256} << 10U;   // for one that was; again as much of what it was not sent
     std::shared_ptr<kept_budget> kept_by_all{};         // null: nobody counts
     std::size_t queue_bytes = std::size_t{256} << 10U;  // on their way to the loop: above it progress is lost
 };
@@ -62,7 +62,19 @@ struct message_stream_settings {
 ///
 /// Beside that there is somebody listening or not. Under the modern revisions the listener's leaving is the end, and
 /// the request is cancelled with the connection's scope. Under the legacy ones it changes nothing: what comes is kept,
-/// up to a bound, for a client that comes back with the id of the last event that it saw.
+/// up to a bound, for a client that comes back with the id of the last event that it saw. One that does not read is
+/// made to leave, which is no different. Whoever fills the stream is held up before anything is forgotten that no
+/// client was sent, whether one listens and does not read, or none listens:
+///
+///     listening ──more than the mark waits in the connection──► crowded ──it was read──► listening
+///         └──────────────────────────┬──────────────────────────────┘
+///                                 it is gone
+///                                    ▼
+///     away ──more than half of what may be kept was sent to nobody──► crowded ──it comes back──► listening
+///                                                                        └──cancelled, for want of a client──► over
+///
+/// A session's own stream is never crowded while nobody listens, for nobody has to; nor is one that a client came back
+/// to in vain, too late for what was forgotten.
 class message_stream final : public reply_path,
                              public http_connection::answering,
                              public std::enable_shared_from_this<message_stream> {
@@ -97,7 +109,7 @@ public:
     void cancel_when_abandoned(duration after) { abandoned_after_ = after; }
     /// Once, when the last message was given away.
     void when_over(std::function<void()> work) { when_over_ = std::move(work); }
-    /// Told on the loop when whoever listens reads more slowly than is sent here, and when that is over.
+    /// Told on the loop when more is sent here than is read, and when that is over.
     void when_crowded(std::function<void(bool)> told) { when_crowded_ = std::move(told); }
     /// A scope of ids that lives as long as the stream.
     void keep(session scope) { scope_.emplace(std::move(scope)); }
@@ -131,7 +143,9 @@ private:
     [[nodiscard]] std::string cancelled_answer() const;
     bool become_events();
     void finish();
+    void listener_left();
     void wait_for_return();
+    void look_for_absence();
     void replay(http_connection& listener, std::uint64_t last_seen);
     void keep_event(std::string_view line, const cancel_token* owner);
     void forget_oldest();
@@ -150,6 +164,8 @@ private:
     std::uint64_t handed_out_ = 0;  // the last that somebody listened to
     std::deque<kept_event> kept_;
     std::size_t kept_bytes_ = 0;
+    std::size_t unsent_ = 0;                          // bytes of these that no kernel was given, while nobody listens
+    bool came_in_vain_ = false;                       // somebody, since the last one listened
     std::list<message_stream*>::iterator in_budget_;  // while anything is kept
     std::function<void()> when_over_;
     std::function<void(bool)> when_crowded_;

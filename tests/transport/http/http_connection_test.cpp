@@ -43,10 +43,12 @@ TEST(http_connection, HTTP_1_a_client_that_reads_nothing_is_given_up_though_ther
     const auto answering = std::make_shared<counting>();
     event_loop::timer again(on.loop());
     std::function<void()> send_more;
+    std::promise<std::string> cut_off;
     served_connection one(
         on, {.stalled = 300ms},
         [&](http_connection& from, const http_request&) {
             from.answered_by(answering);
+            from.when_cut_off([&](std::string_view how) { cut_off.set_value(std::string(how)); });
             from.begin_events();
             // Small ones, far apart: long before they are too many to wait, the client was quiet for too long.
             send_more = [&, &connection = from] {
@@ -60,15 +62,18 @@ TEST(http_connection, HTTP_1_a_client_that_reads_nothing_is_given_up_though_ther
     one.client.write(request);
     EXPECT_TRUE(answering->leaves());
     EXPECT_LT(std::chrono::steady_clock::now() - began, 10s) << "not because of what was waiting";
+    EXPECT_EQ(cut_off.get_future().get(), "read nothing for 300 ms");
     on.on([&] { again.clear(); });
 }
 
 TEST(http_connection, one_that_leaves_too_much_unread_is_closed) {
     running_loop on;
     const auto answering = std::make_shared<counting>();
+    std::promise<std::string> cut_off;
     served_connection one(on, {.waiting = {.soft = 1'000, .hard = 100'000}},
                           [&](http_connection& from, const http_request&) {
                               from.answered_by(answering);
+                              from.when_cut_off([&](std::string_view how) { cut_off.set_value(std::string(how)); });
                               from.begin_events();
                               while (from.event(std::string(1'000, 'x'), nullptr)) {
                               }
@@ -76,6 +81,7 @@ TEST(http_connection, one_that_leaves_too_much_unread_is_closed) {
     one.client.write(request);
     EXPECT_TRUE(answering->leaves());
     EXPECT_TRUE(one.closes());
+    EXPECT_EQ(cut_off.get_future().get(), "leaves too much unread");
 }
 
 TEST(http_connection, answers_come_in_the_order_of_the_requests_however_they_came) {
