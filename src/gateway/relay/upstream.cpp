@@ -341,6 +341,7 @@ void upstream::conclude() {
     patience_.clear();
     if (why_gone_.empty()) why_gone_ = exited_ ? "the server " + words_for(*exited_) : why_ended_;
     if (tree_) tree_->kill();
+    watch_->hold(true);  // what is seen of it from now on is its end
     fail_running(why_gone_);
     if (events_ != nullptr) std::exchange(events_, nullptr)->on_gone(*this, why_gone_);
     if (!tree_) reaped();
@@ -432,6 +433,7 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     if (!tree_) return;
     patience_.set(killed_at.value_or(now() + leaves_within), [this, asks = !killed_at] {
         killed_ = true;
+        watch_->hold(true);
         if (tree_ && asks) tree_->terminate();
         if (tree_ && !asks) tree_->kill();
     });
