@@ -69,12 +69,14 @@ private:
 }  // namespace
 
 upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk,
-                   const server_config& server, std::optional<peer_settings> own, connector instead)
+                   const server_config& server, std::optional<peer_settings> own, connector instead,
+                   std::shared_ptr<own_rates> computes)
     : around_(std::move(around)),
       desk_(&desk),
       server_(&server),
       own_handshake_(own.has_value()),
       instead_(std::move(instead)),
+      computes_(std::move(computes)),
       patience_(around_->loop),
       excuses_(around_->loop),
       orphans_(around_->loop),
@@ -135,7 +137,8 @@ void upstream::start(events& told, const handshake_memory& memory) {
                                  .ignored =
                                      [this](relayed_call& call) {
                                          if (events_ != nullptr) events_->on_ignored(*this, call);
-                                     }});
+                                     },
+                                 .computes = computes_});
     talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
     talk_->name_peer(server_->name + ": from the server");
     if (tree_) {
@@ -271,9 +274,9 @@ void upstream::answered_handshake(const envelope* answer, const handshake_memory
 }
 
 void upstream::become_ready() {
-    if (state_ != state::starting) return;
+    if (state_ != state::starting || watch_->looks_at_start([this] { become_ready(); })) return;
     state_ = state::ready;
-    watch_->note_present();
+    watch_->ready();
     follow_hold();
     // Not here: whoever starts us is still at it.
     around_->loop.post([self = shared_from_this()] {
