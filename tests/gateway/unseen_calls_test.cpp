@@ -302,6 +302,12 @@ protected:
         std::this_thread::sleep_for(300ms);
         EXPECT_EQ(front.asked("echo"), "done");
     }
+    void expect_an_obeyed_cancel_kills_nothing(in_front& front) {
+        front.call("1", "obey", with_key("k"));
+        note_begun(front);
+        cancel_unseen(front, "obey");
+        expect_left_alone(front);
+    }
     static constexpr auto has_started_after = 1'000ms;
     in_front_settings computing{.arguments = {"--computes"}, .keys = restarts.keys + "\nrestart_first = \"10ms\""};
 };
@@ -310,10 +316,7 @@ TEST_P(computes, for_itself_and_a_call_that_obeys_is_unseen_and_nothing_is_kille
     in_front front(GetParam(), computing);
     front.open();
     rest(front);
-    front.call("1", "obey", with_key("k"));
-    note_begun(front);
-    cancel_unseen(front, "obey");
-    expect_left_alone(front);
+    expect_an_obeyed_cancel_kills_nothing(front);
 }
 
 TEST_P(computes, RCV_2_for_itself_and_a_call_that_burns_beside_that_is_seen) {
@@ -344,10 +347,7 @@ TEST_P(computes, for_itself_which_is_known_of_the_process_that_replaces_it) {
     front.open();
     rest(front);
     EXPECT_NE(front.asked("crash"), "done");
-    front.call("1", "obey", with_key("k"));
-    note_begun(front);
-    cancel_unseen(front, "obey");
-    expect_left_alone(front);
+    expect_an_obeyed_cancel_kills_nothing(front);
 }
 
 /// The other one of each kind ends at its first call: no process had a pause.
@@ -363,10 +363,7 @@ TEST_P(computes, for_itself_which_is_seen_before_its_first_call) {
     };
     EXPECT_TRUE(eventually(ready));
     std::this_thread::sleep_for(has_started_after + 300ms);
-    front.call("1", "obey", with_key("k"));
-    note_begun(front);
-    cancel_unseen(front, "obey");
-    expect_left_alone(front);
+    expect_an_obeyed_cancel_kills_nothing(front);
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, computes, testing::Values(hosted::wrap, hosted::modern_gateway), hosted_name());

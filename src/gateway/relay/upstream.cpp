@@ -291,8 +291,9 @@ void upstream::on_request(detail::incoming_request request, const envelope& mess
 }
 
 void upstream::heard_of_task(const std::string& id) {
-    const auto [first, last] = awaiting_task_.equal_range(id);
-    for (auto each = first; each != last; ++each) each->second->task_goes_on();
+    const auto found = awaiting_task_.find(id);
+    if (found == awaiting_task_.end()) return;
+    for (relayed_call* const each : found->second) each->task_goes_on();
 }
 
 void upstream::on_notification(const envelope& message) {
@@ -357,7 +358,7 @@ void upstream::began(relayed_call& call) {
         if (running_.empty()) watch_->pause_ends();
         if (!running_.insert(&call).second) return;
         ++changes_;
-        if (!call.awaited_task().empty()) awaiting_task_.emplace(call.awaited_task(), &call);
+        if (!call.awaited_task().empty()) awaiting_task_[call.awaited_task()].insert(&call);
     }
     if (held_ && call.policy().timeout) excuse_within(*call.policy().timeout / 2);
 }
@@ -366,9 +367,10 @@ void upstream::ended(relayed_call& call) {
     listening_.erase(&call);
     if (running_.erase(&call) == 0) return;
     ++changes_;
-    const auto [first, last] = awaiting_task_.equal_range(call.awaited_task());
-    const auto awaiting = std::find_if(first, last, [&](const auto& each) { return each.second == &call; });
-    if (awaiting != last) awaiting_task_.erase(awaiting);
+    if (const auto awaiting = awaiting_task_.find(call.awaited_task()); awaiting != awaiting_task_.end()) {
+        awaiting->second.erase(&call);
+        if (awaiting->second.empty()) awaiting_task_.erase(awaiting);
+    }
     if (running_.empty()) watch_->pause_begins();
 }
 

@@ -189,7 +189,7 @@ private:
     static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
     std::unordered_map<std::int64_t, progress_of_task> tasks_;
     std::deque<std::int64_t> oldest_task_;
-    std::unordered_multimap<std::string, relayed_call*> awaiting_task_;  // of those that run
+    std::unordered_map<std::string, std::unordered_set<relayed_call*>> awaiting_task_;  // of those that run
     std::string why_gone_;
     std::string why_ended_;  // its output
     std::optional<exit_status> exited_;
