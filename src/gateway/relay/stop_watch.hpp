@@ -63,7 +63,7 @@ public:
     void ready();
     void watch(const std::shared_ptr<relayed_call>& call);
     /// While it is held what the server says is not read: nothing is judged. Afterwards the grace time begins anew, for
-    /// what comes then was perhaps said before the cancel was read.
+    /// what comes then was perhaps said before the cancel was read. One that is being killed is held to its end.
     void hold(bool held);
     /// A call begins, and none was in flight.
     void pause_ends();
