@@ -141,6 +141,27 @@ TEST_P(silent, progress_after_it_was_taken_for_stopped_opens_the_case_again) {
     EXPECT_THAT(front.figures(), HasSubstr(figure(R"(andon_requests_stopping{server="s"})", "1")));
 }
 
+/// In flight, asked to stop, taken for stopped, heard of again, and over.
+TEST_P(silent, figures_follow_a_call_to_its_last_end) {
+    if (GetParam() == hosted::wrap) GTEST_SKIP() << "it has none";
+    in_front front(GetParam(), {.keys = "grace = \"100ms\""});
+    front.open();
+    const auto shows = [&](const std::string& in_flight, const std::string& stopping) {
+        const std::string figures = front.figures();
+        return figures.find(figure(R"(andon_requests_in_flight{server="s"})", in_flight)) != std::string::npos &&
+               figures.find(figure(R"(andon_requests_stopping{server="s"})", stopping)) != std::string::npos;
+    };
+    front.call("1", "tick", with_key("k", R"("every":400,"ms":2400,"first":800)"), R"("progressToken":1)");
+    static_cast<void>(front.began("k"));
+    EXPECT_TRUE(shows("1", "0"));
+    front.cancel("1");
+    EXPECT_EQ(front.entry("tick").at("evidence").as_string(), "quiet");
+    static_cast<void>(front.shown("tick", "ignoring"));
+    EXPECT_TRUE(shows("0", "1"));
+    front.andon().mark("answered", "k");
+    EXPECT_TRUE(eventually([&] { return shows("0", "0"); })) << front.figures();
+}
+
 TEST_P(silent, work_of_a_call_that_ignores_is_not_held_against_another) {
     in_front front(GetParam(), {.keys = "grace = \"200ms\""});
     front.open();

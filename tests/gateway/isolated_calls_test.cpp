@@ -14,6 +14,8 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
+constexpr auto as_long_as_three_looks = 3 * 250ms;
+
 class isolated : public testing::TestWithParam<hosted> {
 protected:
     static in_front_settings settings(std::string more = {}, std::vector<std::string> arguments = {}) {
@@ -44,6 +46,24 @@ TEST_P(isolated, RCV_2_only_the_call_that_ignores_its_cancel_dies) {
     EXPECT_EQ(front.shown("obey", "running").at("pid").as_int64(), beside.pid);
     front.cancel("2");
     front.andon().mark("obeyed", "beside");
+}
+
+/// Dead, and not yet reported so: that looks like rest.
+TEST_P(isolated, RCV_2_what_is_seen_of_one_that_is_being_killed_is_its_end) {
+    in_front front(GetParam(), settings());
+    front.open();
+    front.call("1", "burn", with_key("k"));
+    const process_watch its(front.began("k").pid);
+    const pid_t guardian = state_and_parent(its.pid()).second;
+    ::kill(guardian, SIGSTOP);
+    front.cancel("1");
+    static_cast<void>(front.event("cancel_ignored", "burn"));
+    ::kill(its.pid(), SIGKILL);
+    EXPECT_TRUE(its.wait_for_end());
+    std::this_thread::sleep_for(as_long_as_three_looks);
+    EXPECT_THAT(front.entries("burn"), testing::IsEmpty());
+    ::kill(guardian, SIGCONT);
+    EXPECT_EQ(front.entry("burn").at("evidence").as_string(), "killed");
 }
 
 TEST_P(isolated, one_that_was_asked_to_stop_takes_no_other_call) {

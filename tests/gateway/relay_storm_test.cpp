@@ -4,11 +4,13 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "built_programs.hpp"
@@ -137,17 +139,30 @@ class relay_storm : public testing::Test {
 protected:
     relay_storm() { std::filesystem::create_directories(folder / "tmp"); }
 
-    /// Nobody reads what its servers write to standard error.
-    [[nodiscard]] words configured() const {
-        return {"--config", folder.write("andon.toml",
-                                         "[journal]\nevery_call = true\n[log]\nlevel = \"error\"\n"
-                                         "[servers.storm]\npath = \"/mcp\"\nrestart_first = \"20ms\"\n"
-                                         "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
-                                         "command = [\"/bin/sh\", \"-c\", \"exec " +
-                                             built_program("everything_server") + " 2>/dev/null\"]\n")};
+    /// Nobody reads what its servers write to standard error, or each leaves it in a file.
+    [[nodiscard]] words configured(const std::string& standard_error = "/dev/null") const {
+        return {"--config",
+                folder.write("andon.toml",
+                             "[journal]\nevery_call = true\n[log]\nlevel = \"error\"\n"
+                             "[servers.storm]\npath = \"/mcp\"\nrestart_first = \"20ms\"\n"
+                             "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
+                             "command = [\"/bin/sh\", \"-c\", \"ANDON_MARKS=1 exec " ANDON_EVERYTHING_SERVER " 2>" +
+                                 standard_error + "\"]\n")};
     }
-    static std::string work(dice& roll, bool endless) {
-        return R"({"ms":)" + std::to_string(endless ? 60'000 : roll(300)) + R"(,"tick_ms":50})";
+    /// The keys that the server has marked so: its calls that began, or were told of their cancel.
+    [[nodiscard]] static std::set<std::string> marked(const std::string& file, const std::string& what) {
+        std::set<std::string> keys;
+        std::ifstream from(file);
+        for (std::string line; std::getline(from, line);) {
+            std::istringstream words(line);
+            std::string mark;
+            std::string key;
+            if (words >> mark >> key && mark == '@' + what) keys.insert(key);
+        }
+        return keys;
+    }
+    static std::string work(dice& roll, bool endless, const std::string& key = "-") {
+        return R"({"ms":)" + std::to_string(endless ? 60'000 : roll(300)) + R"(,"tick_ms":50,"key":")" + key + "\"}";
     }
     void expect_nothing_left(const std::vector<process_watch>& processes) const {
         for (const process_watch& each : processes) EXPECT_TRUE(each.wait_for_end()) << each.pid();
@@ -170,9 +185,11 @@ protected:
 
 TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
     dice roll(seed());
-    wrapped andon(legacy, folder, joined(configured(), {"--server", "storm"}));
+    const std::string marks = folder / "marks.";
+    wrapped andon(legacy, folder, joined(configured(marks + "$$"), {"--server", "storm"}));
     andon.open();
     std::set<std::string> cancelled;
+    std::set<std::string> endless_ones;
     std::set<std::string> owed;  // what nobody cancels, and has an end
     std::vector<std::string> ids;
     const auto begin = [&](int count) {
@@ -180,8 +197,8 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
             ids.push_back(std::to_string(ids.size()));
             const std::string meta = roll(4) == 0 ? R"("progressToken":)" + ids.back() : "";
             const bool endless = roll(4) == 0;
-            andon.call(ids.back(), "wait", work(roll, endless), meta);
-            if (!endless) owed.insert(ids.back());
+            andon.call(ids.back(), "wait", work(roll, endless, ids.back()), meta);
+            (endless ? endless_ones : owed).insert(ids.back());
             if (roll(3) != 0) continue;
             // Any, or one that is likely in flight.
             const int among = static_cast<int>(roll(2) == 0 ? ids.size() : std::min<std::size_t>(ids.size(), 32));
@@ -219,6 +236,28 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
         andon.wait_until(all_answered, "the answers to all calls that nobody cancelled");
         begin(calls_at_once / 8);
     }
+    // What the servers were told to stop is what the host cancelled; and of that what would not end by itself is told.
+    const std::string behind = "\"behind\"";
+    andon.call(behind, "echo", R"({"text":"whatever was sent before it"})");
+    static_cast<void>(andon.answer(behind));
+    const auto servers = servers_below(andon.pid());
+    ASSERT_EQ(servers.size(), 1U);
+    const std::string its_marks = marks + std::to_string(servers.front());
+    std::set<std::string> untold;
+    EXPECT_TRUE(eventually([&] {
+        untold = marked(its_marks, "start");
+        const auto told = marked(its_marks, "cancel");
+        std::erase_if(untold, [&](const std::string& key) {
+            return !cancelled.contains(key) || !endless_ones.contains(key) || told.contains(key);
+        });
+        return untold.empty();
+    })) << untold.size()
+        << " cancels are lost, as that of " << *untold.begin();
+    for (const auto& each : std::filesystem::directory_iterator(folder.path())) {
+        if (!each.path().string().starts_with(marks)) continue;
+        for (const std::string& key : marked(each.path(), "cancel")) EXPECT_TRUE(cancelled.contains(key)) << key;
+    }
+    EXPECT_GT(marked(its_marks, "cancel").size(), sanitized ? 1U : 10U);
     const auto left = watched(processes_below(andon.pid()));
     andon.close_input();
     EXPECT_EQ(andon.exit().code, 0);
@@ -231,7 +270,7 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
         ++answers[id];
         failed[id] = message.contains("error");
     }
-    for (const std::string& id : joined(ids, {last})) {
+    for (const std::string& id : joined(ids, {last, behind})) {
         EXPECT_LE(answers[id], 1) << id;
         // What the host did not cancel was in flight when it went.
         saw.saw(id, answers[id] == 0 ? seen::no_answer : failed[id] ? seen::error : seen::result);

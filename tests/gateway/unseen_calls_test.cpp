@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto as_long_as_a_trial = 1'000ms;  // of half a second, and a few looks more
+constexpr auto a_gap = 120ms;                 // between calls, in which there is time for a look
 
 const in_front_settings restarts{.keys = "grace = \"200ms\"\non_ignored = \"restart\""};
 
@@ -110,6 +111,33 @@ TEST_P(unseen_behind_wrap, another_call_that_comes_and_goes_puts_it_off) {
     expect_left_alone(front);
     release(front, "3", "another");
     expect_killed(front, "burn");
+}
+
+/// Never alone for as long as a trial takes: what is seen from gap to gap is put together.
+TEST_P(unseen_behind_wrap, RCV_2_one_that_burns_on_is_found_among_short_calls) {
+    in_front front(GetParam(), restarts);
+    begin(front, "burn");
+    cancel_unseen(front, "burn");
+    release(front, "2", "beside");
+    EXPECT_TRUE(eventually([&] {
+        static_cast<void>(front.asked("echo"));
+        std::this_thread::sleep_for(a_gap);
+        return its_->ended();
+    }));
+    expect_killed(front, "burn");
+}
+
+/// It is never at rest, as each leaves a little that goes on into the next gap.
+TEST_P(unseen_behind_wrap, what_short_calls_leave_to_be_done_is_not_held_against_it) {
+    in_front front(GetParam(), restarts);
+    begin(front, "obey");
+    cancel_unseen(front, "obey");
+    release(front, "2", "beside");
+    for (auto passed = 0ms; passed < 3 * as_long_as_a_trial; passed += a_gap) {
+        EXPECT_EQ(front.asked("answer_and_burn", with_key("burns", R"("ms":200,"pause":15)")), "done");
+        std::this_thread::sleep_for(a_gap);
+    }
+    expect_left_alone(front);
 }
 
 TEST_P(unseen_behind_wrap, SND_1_a_late_answer_before_the_look_settles_it) {
@@ -275,17 +303,21 @@ protected:
         std::this_thread::sleep_for(300ms);
         EXPECT_EQ(front.asked("echo"), "done");
     }
-    in_front_settings computing{.arguments = {"--computes"}, .keys = restarts.keys};
+    void expect_an_obeyed_cancel_kills_nothing(in_front& front) {
+        front.call("1", "obey", with_key("k"));
+        note_begun(front);
+        cancel_unseen(front, "obey");
+        expect_left_alone(front);
+    }
+    static constexpr auto has_started_after = 1'000ms;
+    in_front_settings computing{.arguments = {"--computes"}, .keys = restarts.keys + "\nrestart_first = \"10ms\""};
 };
 
 TEST_P(computes, for_itself_and_a_call_that_obeys_is_unseen_and_nothing_is_killed) {
     in_front front(GetParam(), computing);
     front.open();
     rest(front);
-    front.call("1", "obey", with_key("k"));
-    note_begun(front);
-    cancel_unseen(front, "obey");
-    expect_left_alone(front);
+    expect_an_obeyed_cancel_kills_nothing(front);
 }
 
 TEST_P(computes, RCV_2_for_itself_and_a_call_that_burns_beside_that_is_seen) {
@@ -296,6 +328,43 @@ TEST_P(computes, RCV_2_for_itself_and_a_call_that_burns_beside_that_is_seen) {
     note_begun(front);
     front.cancel("1");
     expect_killed(front, "burn");
+}
+
+/// Nobody can know it of one that is called, cancelled and looked at before it had a pause: that is one too many.
+TEST_P(computes, for_itself_and_is_killed_for_that_no_more_than_once) {
+    in_front front(GetParam(), computing);
+    front.open();
+    for (std::size_t cancelled = 1; cancelled <= 4; ++cancelled) {
+        front.call("1", "obey", with_key("k" + std::to_string(cancelled)));
+        static_cast<void>(front.began("k" + std::to_string(cancelled)));
+        front.cancel("1");
+        EXPECT_TRUE(eventually([&] { return front.entries("obey").size() == cancelled; }));
+    }
+    EXPECT_LE(front.andon().times_logged("cancel_ignored"), 1);
+}
+
+TEST_P(computes, for_itself_which_is_known_of_the_process_that_replaces_it) {
+    in_front front(GetParam(), computing);
+    front.open();
+    rest(front);
+    EXPECT_NE(front.asked("crash"), "done");
+    expect_an_obeyed_cancel_kills_nothing(front);
+}
+
+/// The other one of each kind ends at its first call: no process had a pause.
+TEST_P(computes, for_itself_which_is_seen_before_its_first_call) {
+    in_front front(GetParam(), computing);
+    front.open();
+    EXPECT_NE(front.asked("crash"), "done");
+    const auto ready = [&] {
+        for (const json::value& each : front.servers()) {
+            if (each.at("state").as_string() == "ready") return true;
+        }
+        return false;
+    };
+    EXPECT_TRUE(eventually(ready));
+    std::this_thread::sleep_for(has_started_after + 300ms);
+    expect_an_obeyed_cancel_kills_nothing(front);
 }
 
 INSTANTIATE_TEST_SUITE_P(gateway, computes, testing::Values(hosted::wrap, hosted::modern_gateway), hosted_name());

@@ -27,7 +27,7 @@ lane::lane(std::shared_ptr<detail::conversation::surroundings> around, call_desk
 lane::~lane() { close(); }
 
 std::shared_ptr<upstream> lane::make() {
-    auto made = std::make_shared<upstream>(around_, *desk_, *server_, how_.own, how_.instead);
+    auto made = std::make_shared<upstream>(around_, *desk_, *server_, how_.own, how_.instead, how_.computes);
     made->hold(held_);
     return made;
 }

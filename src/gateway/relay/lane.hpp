@@ -48,6 +48,8 @@ public:
         std::size_t processes = 1;           ///< at most, apart from the isolated ones
         std::optional<peer_settings> own{};  ///< we shake hands ourselves
         upstream::connector instead{};       ///< in place of the configuration's command or URL
+        /// For itself, the server, as it is known from elsewhere.
+        std::shared_ptr<own_rates> computes = std::make_shared<own_rates>();
     };
 
     lane(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,

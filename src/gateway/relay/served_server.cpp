@@ -24,7 +24,8 @@ std::shared_ptr<detail::http_service::guest> served_server::open(std::unique_ptr
     if (server_->translate) how.ask_era = [this](era_probe::told then) { probe_.ask(std::move(then)); };
     const bool pooled = stateless && server_->processes == process_use::pool;
     auto made = std::make_shared<relay>(
-        around_, *desk_, *server_, lane::settings{.processes = pooled ? server_->pool_size : 1, .instead = to_url_},
+        around_, *desk_, *server_,
+        lane::settings{.processes = pooled ? server_->pool_size : 1, .instead = to_url_, .computes = computes_},
         std::move(over), std::move(how));
     *place = made;
     made->open();

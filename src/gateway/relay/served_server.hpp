@@ -32,6 +32,7 @@ private:
     const server_config* server_;
     limits bounds_{.lone_surrogates = true};
     upstream::connector to_url_;  // empty: it is a command
+    std::shared_ptr<own_rates> computes_ = std::make_shared<own_rates>();
     era_probe probe_;
     std::list<std::weak_ptr<relay>> relays_;
 };

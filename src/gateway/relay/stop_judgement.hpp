@@ -66,6 +66,10 @@ public:
     [[nodiscard]] static constexpr duration negligible(duration span) noexcept {
         return std::max<duration>(std::chrono::milliseconds(2), span / 20);
     }
+    /// More than another call that has just been answered is likely to have left to be done.
+    [[nodiscard]] static constexpr bool works_on(const sighting& seen) noexcept {
+        return seen.children != 0 || seen.busy > seen.span / 2;
+    }
 
 private:
     [[nodiscard]] bool heard_lately(time_point now, duration span) const noexcept {

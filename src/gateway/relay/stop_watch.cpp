@@ -1,6 +1,7 @@
 #include "gateway/relay/stop_watch.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -13,36 +14,57 @@ constexpr auto first_look = std::chrono::milliseconds(20);
 constexpr auto next_look = std::chrono::milliseconds(50);
 constexpr auto look_at_ignoring = std::chrono::milliseconds(250);
 constexpr auto shortest_trial = std::chrono::milliseconds(500);
+constexpr auto has_started_after = std::chrono::seconds(1);   // most have, once they are ready
+constexpr auto look_at_new = std::chrono::milliseconds(200);  // whose calls wait for it
+constexpr int most_looks_at_new = 3;                          // as it may be slow to start
 constexpr duration first_trial_pause = std::chrono::seconds(1);
 constexpr duration longest_trial_pause = std::chrono::minutes(1);
 
 constexpr std::uint64_t never = ~std::uint64_t{0};  // a number of changes that there is not
 
+/// On the clock of processes. Rather too early, where we had to wait for a processor between the two clocks: else what
+/// a call had started would be taken for older than the call.
+std::chrono::milliseconds since_boot(time_point when) {
+    const auto at = detail::time_since_boot();
+    return at - std::chrono::duration_cast<std::chrono::milliseconds>(now() - when);
+}
+
 }  // namespace
 
 stop_watch::stop_watch(detail::event_loop& loop, surroundings of)
-    : loop_(&loop), around_(std::move(of)), timer_(loop), trial_pause_(first_trial_pause) {}
+    : loop_(&loop),
+      around_(std::move(of)),
+      timer_(loop),
+      by_itself_(around_.computes),
+      trial_pause_(first_trial_pause) {}
 
 detail::process_activity stop_watch::activity() const {
     return around_.guardian == 0 ? detail::process_activity() : detail::activity_below(around_.guardian);
 }
 
-void stop_watch::note_present() {
+std::chrono::nanoseconds stop_watch::used() const {
+    const auto seen = activity();
+    return seen.processor_time + seen.queued;
+}
+
+void stop_watch::ready() {
     own_.clear();
     if (around_.guardian == 0) return;
     for (const auto& each : activity().processes) own_.insert(each.pid);
+    timer_.set(now() + has_started_after, [this] {
+        if (around_.changes() == 0) by_itself_.pause_began(now(), used(), true);
+    });
 }
 
 void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
-    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now() - call->sent());
     waiting_.insert_or_assign(call->wire_id(),
                               watched{.call = call,
                                       .judgement = stop_judgement(call->asked(), call->policy().grace, call->cadence()),
-                                      .begun = detail::time_since_boot() - age});
+                                      .begun = since_boot(call->sent())});
     on_trial_ = false;
     if (looking_ && waiting_.size() > 1) return;
     looking_ = true;
-    if (around_.guardian != 0) static_cast<void>(see(activity(), now()));
+    if (around_.guardian != 0 && now() >= not_before_) static_cast<void>(see(activity(), now()));
     look_later(first_look);
 }
 
@@ -58,17 +80,32 @@ void stop_watch::hold(bool held) {
 }
 
 void stop_watch::look_later(duration in) {
-    if (!held_) timer_.set(now() + in, [this] { look(); });
+    if (!held_) timer_.set(std::max(now() + in, not_before_), [this] { look(); });
 }
 
 // What it does by itself, and when the unseen ones can be tried.
 
+bool stop_watch::looks_at_start(std::function<void()> then) {
+    if (around_.guardian == 0 || !by_itself_.in_question()) return false;
+    look_at_start(most_looks_at_new, std::numeric_limits<double>::max(), std::move(then));
+    return true;
+}
+
+/// The least of a few: one that is still about to start comes to rest in the end.
+void stop_watch::look_at_start(int times, double least, std::function<void()> then) {
+    timer_.set(now() + look_at_new, [=, this, since = now(), before = used()]() mutable {
+        const std::chrono::duration<double> span = now() - since;
+        least = std::min(least, std::chrono::duration<double>(used() - before) / span);
+        if (times > 1 && least > own_rates::little) return look_at_start(times - 1, least, std::move(then));
+        by_itself_.seen_at_start(least);
+        then();
+    });
+}
+
 void stop_watch::pause_ends() {
     if (around_.guardian == 0 || !by_itself_.wants_end(now())) return;
     loop_->post([this, alive = std::weak_ptr(alive_)] {
-        if (!alive.lock()) return;
-        const auto seen = activity();
-        by_itself_.pause_ended(now(), seen.processor_time + seen.queued);
+        if (alive.lock()) by_itself_.pause_ended(now(), used());
     });
 }
 
@@ -84,8 +121,7 @@ void stop_watch::pause_begins() {
     loop_->post([this, alive = std::weak_ptr(alive_)] {
         // It may be over already; or the last call was asked to stop, and may work on.
         if (!alive.lock() || around_.running() != 0 || in_doubt()) return;
-        const auto seen = activity();
-        by_itself_.pause_began(now(), seen.processor_time + seen.queued);
+        by_itself_.pause_began(now(), used());
     });
 }
 
@@ -127,7 +163,8 @@ void stop_watch::look() {
     if (waiting_.empty()) again = try_unseen(common, seen, ignoring);
     looking_ = again.has_value();
     // A look must not cost more than a twentieth of the time, whatever the server is.
-    if (again) look_later(std::max<duration>(*again, 20 * (now() - at)));
+    not_before_ = now() + 20 * (now() - at);
+    if (again) look_later(*again);
     // The last: it may be the end of us.
     for (const auto& call : ignoring) {
         call->ignores();
@@ -155,6 +192,7 @@ std::optional<duration> stop_watch::judge_waiting(const sighting& common, const 
             case stop_judgement::verdict::quiet: over.emplace_back(id, stop_evidence::quiet); break;
             case stop_judgement::verdict::unseen: over.emplace_back(id, stop_evidence::unseen); break;
             case stop_judgement::verdict::ignoring:
+                if (each.judgement.seen_at_work() && of_it.children == 0) by_itself_.suspect();
                 if (each.call->stage() == call_stage::asked_to_stop) ignoring.push_back(each.call);
                 break;
         }
@@ -170,26 +208,33 @@ std::optional<duration> stop_watch::judge_waiting(const sighting& common, const 
 std::optional<duration> stop_watch::try_unseen(const sighting& common, const detail::process_activity& activity,
                                                ignoring_calls& ignoring) {
     trial_waits_ = false;
-    if (unseen_.empty() || around_.running() != 0) {  // pause_begins() will tell
-        on_trial_ = false;
-        return std::nullopt;
-    }
-    if (!on_trial_ || (common.mixed && !stop_judgement::rests(common))) {
-        on_trial_ = true;
-        for (auto& [id, each] : unseen_) {
-            each.judgement = stop_judgement(common.at, std::max<duration>(each.call->policy().grace, shortest_trial),
-                                            each.call->cadence());
-        }
+    if (unseen_.empty() || around_.running() != 0) return std::nullopt;  // pause_begins() will tell
+    if (!std::exchange(on_trial_, true)) {
+        trial_clock_ = alone_since_ = common.at;
+        for (auto& [id, each] : unseen_) try_from(each, trial_clock_);
         return next_look;
     }
+    if (common.mixed && !stop_judgement::rests(common)) {
+        alone_since_ = trial_clock_;
+        return next_look;
+    }
+    trial_clock_ += common.span;
     bool soon = false;
     std::vector<std::int64_t> rest;
     std::vector<std::int64_t> work;
     for (auto& [id, each] : unseen_) {
-        switch (each.judgement.look(see(each, common, activity))) {
+        sighting of_it = see(each, common, activity);
+        of_it.at = trial_clock_;
+        if (each.tried < alone_since_ && !stop_judgement::rests(of_it) && !stop_judgement::works_on(of_it)) {
+            try_from(each, alone_since_);
+        }
+        switch (each.judgement.look(of_it)) {
             case stop_judgement::verdict::wait: soon = true; break;
             case stop_judgement::verdict::quiet: rest.push_back(id); break;
-            case stop_judgement::verdict::ignoring: work.push_back(id); break;
+            case stop_judgement::verdict::ignoring:
+                if (of_it.children == 0) by_itself_.suspect();
+                work.push_back(id);
+                break;
             case stop_judgement::verdict::unseen: break;
         }
     }
@@ -202,6 +247,7 @@ std::optional<duration> stop_watch::try_unseen(const sighting& common, const det
     }
     if (!waiting_.empty()) return look_at_ignoring;
     if (unseen_.empty()) {
+        on_trial_ = false;
         trial_pause_ = first_trial_pause;
         return std::nullopt;
     }
@@ -209,6 +255,12 @@ std::optional<duration> stop_watch::try_unseen(const sighting& common, const det
     on_trial_ = false;
     trial_waits_ = true;
     return std::exchange(trial_pause_, std::min(2 * trial_pause_, longest_trial_pause));
+}
+
+void stop_watch::try_from(watched& each, time_point since) const {
+    each.tried = since;
+    each.judgement =
+        stop_judgement(since, std::max<duration>(each.call->policy().grace, shortest_trial), each.call->cadence());
 }
 
 void stop_watch::settle(std::int64_t id, stop_evidence how, time_point when) {
@@ -233,8 +285,7 @@ void stop_watch::remember_silent(std::int64_t id, const std::shared_ptr<relayed_
 }
 
 void stop_watch::remember_unseen(std::int64_t id, watched of) {
-    const auto since_asked = std::chrono::duration_cast<std::chrono::milliseconds>(now() - of.call->asked());
-    of.until = detail::time_since_boot() - since_asked;
+    of.until = since_boot(of.call->asked());
     unseen_.insert_or_assign(id, std::move(of));
     unseen_first_.push_back(id);
     if (unseen_first_.size() <= most_remembered) return;

@@ -30,11 +30,14 @@ namespace andon::gateway {
 /// Unseen is said of a call once, and for good as far as anybody is told; but its work may go on, and with it the
 /// reason for the policy. So it is tried once more when nothing else is in flight and nothing waits: the process is its
 /// own then, and that of other unseen ones. A trial lasts for a grace time, from its own beginning on: what a call that
-/// has just been answered leaves to be done is not held against one that stopped long ago.
+/// has just been answered leaves to be done is not held against one that stopped long ago. Calls that come and go put
+/// it off, and do not end it: its clock stands still while they are there. Behind them only what takes more than half a
+/// processor, in each span between two looks, goes on with what was seen before; what takes less begins anew.
 ///
 ///     unseen ──trial: at rest on two looks──► silent
 ///        │  └──trial: at work to its end──► waiting, and ignoring: its entry in the journal is corrected
-///        │  └──trial: a call begins, or another one is asked to stop──► unseen, until that is over
+///        │  └──trial: a call begins──► unseen, and the trial goes on when that is over
+///        │  └──trial: another one is asked to stop──► unseen, until that is over
 ///        │  └──trial: nothing can be told, the server computes for itself──► unseen, tried again after a pause
 ///        ├──its answer──► forgotten
 ///        └──its progress──► waiting
@@ -48,15 +51,19 @@ public:
         std::function<std::uint64_t()> changes;  ///< how often one began or ended
         pid_t guardian = 0;                      ///< 0: there is no process of ours
         std::function<void(relayed_call&)> ignored;
+        std::shared_ptr<own_rates> computes;  ///< for itself, the server
     };
 
     stop_watch(detail::event_loop& loop, surroundings of);
 
-    /// The processes that are there now are the server's own, and no call's.
-    void note_present();
+    /// Where the server is in question (own_activity.hpp): looks for a while what it does before any call comes, and
+    /// tells then. False: there is no need to.
+    [[nodiscard]] bool looks_at_start(std::function<void()> then);
+    /// It may be called from now on: the processes that are there now are the server's own, and no call's.
+    void ready();
     void watch(const std::shared_ptr<relayed_call>& call);
     /// While it is held what the server says is not read: nothing is judged. Afterwards the grace time begins anew, for
-    /// what comes then was perhaps said before the cancel was read.
+    /// what comes then was perhaps said before the cancel was read. One that is being killed is held to its end.
     void hold(bool held);
     /// A call begins, and none was in flight.
     void pause_ends();
@@ -78,6 +85,7 @@ private:
         std::shared_ptr<relayed_call> call;
         stop_judgement judgement;
         std::chrono::milliseconds begun;  // since the machine was started
+        time_point tried{};               // since then, on the clock of the trial
         /// The children of one that is unseen were begun before this: later ones may be other calls'.
         std::optional<std::chrono::milliseconds> until{};
     };
@@ -86,6 +94,8 @@ private:
 
     void look();
     void look_later(duration in);
+    void look_at_start(int times, double least, std::function<void()> then);
+    void try_from(watched& each, time_point since) const;
     /// Both: when to look again; nothing: not for their sake.
     [[nodiscard]] std::optional<duration> judge_waiting(const sighting& common,
                                                         const detail::process_activity& activity,
@@ -101,6 +111,7 @@ private:
     [[nodiscard]] sighting see(const detail::process_activity& activity, time_point at);
     [[nodiscard]] sighting see(const watched& of, sighting common, const detail::process_activity& activity) const;
     [[nodiscard]] detail::process_activity activity() const;
+    [[nodiscard]] std::chrono::nanoseconds used() const;
 
     static constexpr std::size_t most_remembered = 1'024;
 
@@ -116,6 +127,7 @@ private:
     std::unordered_set<pid_t> own_;
     own_activity by_itself_;
     time_point looked_{};               // last
+    time_point not_before_{};           // the next, for a look is not cheap
     time_point released_{};             // from being held, last
     std::uint64_t changes_seen_ = 0;    // then
     std::chrono::nanoseconds spent_{};  // processor time until then
@@ -124,6 +136,8 @@ private:
     bool looking_ = false;
     bool held_ = false;
     bool on_trial_ = false;     // the unseen ones are
+    time_point trial_clock_{};  // on which only the time passes that is theirs
+    time_point alone_since_{};  // on that
     bool trial_waits_ = false;  // for the end of a pause
     duration trial_pause_{};
     bool gone_ = false;

@@ -69,12 +69,14 @@ private:
 }  // namespace
 
 upstream::upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk,
-                   const server_config& server, std::optional<peer_settings> own, connector instead)
+                   const server_config& server, std::optional<peer_settings> own, connector instead,
+                   std::shared_ptr<own_rates> computes)
     : around_(std::move(around)),
       desk_(&desk),
       server_(&server),
       own_handshake_(own.has_value()),
       instead_(std::move(instead)),
+      computes_(std::move(computes)),
       patience_(around_->loop),
       excuses_(around_->loop),
       its_end_(around_->loop),
@@ -135,7 +137,8 @@ void upstream::start(events& told, const handshake_memory& memory) {
                                  .ignored =
                                      [this](relayed_call& call) {
                                          if (events_ != nullptr) events_->on_ignored(*this, call);
-                                     }});
+                                     },
+                                 .computes = computes_});
     talk_ = std::make_shared<detail::conversation>(around_, settings_, std::move(over), *this);
     talk_->name_peer(server_->name + ": from the server");
     if (tree_) {
@@ -279,9 +282,9 @@ void upstream::answered_handshake(const envelope* answer, const handshake_memory
 }
 
 void upstream::become_ready() {
-    if (state_ != state::starting) return;
+    if (state_ != state::starting || watch_->looks_at_start([this] { become_ready(); })) return;
     state_ = state::ready;
-    watch_->note_present();
+    watch_->ready();
     follow_hold();
     // Not here: whoever starts us is still at it.
     around_->loop.post([self = shared_from_this()] {
@@ -296,8 +299,9 @@ void upstream::on_request(detail::incoming_request request, const envelope& mess
 }
 
 void upstream::heard_of_task(const std::string& id) {
-    const auto [first, last] = awaiting_task_.equal_range(id);
-    for (auto each = first; each != last; ++each) each->second->task_goes_on();
+    const auto found = awaiting_task_.find(id);
+    if (found == awaiting_task_.end()) return;
+    for (relayed_call* const each : found->second) each->task_goes_on();
 }
 
 void upstream::on_notification(const envelope& message) {
@@ -349,6 +353,7 @@ void upstream::conclude() {
     patience_.clear();
     if (why_gone_.empty()) why_gone_ = exited_ ? "the server " + words_for(*exited_) : why_ended_;
     if (tree_) tree_->kill();
+    watch_->hold(true);  // what is seen of it from now on is its end
     insist();
     fail_running(why_gone_);
     if (events_ != nullptr) std::exchange(events_, nullptr)->on_gone(*this, why_gone_);
@@ -362,7 +367,7 @@ void upstream::began(relayed_call& call) {
         if (running_.empty()) watch_->pause_ends();
         if (!running_.insert(&call).second) return;
         ++changes_;
-        if (!call.awaited_task().empty()) awaiting_task_.emplace(call.awaited_task(), &call);
+        if (!call.awaited_task().empty()) awaiting_task_[call.awaited_task()].insert(&call);
     }
     if (held_ && call.policy().timeout) excuse_within(*call.policy().timeout / 2);
 }
@@ -371,9 +376,10 @@ void upstream::ended(relayed_call& call) {
     listening_.erase(&call);
     if (running_.erase(&call) == 0) return;
     ++changes_;
-    const auto [first, last] = awaiting_task_.equal_range(call.awaited_task());
-    const auto awaiting = std::find_if(first, last, [&](const auto& each) { return each.second == &call; });
-    if (awaiting != last) awaiting_task_.erase(awaiting);
+    if (const auto awaiting = awaiting_task_.find(call.awaited_task()); awaiting != awaiting_task_.end()) {
+        awaiting->second.erase(&call);
+        if (awaiting->second.empty()) awaiting_task_.erase(awaiting);
+    }
     if (running_.empty()) watch_->pause_begins();
 }
 
@@ -442,6 +448,7 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     if (!tree_) return;
     patience_.set(killed_at.value_or(now() + leaves_within), [this, asks = !killed_at] {
         killed_ = true;
+        watch_->hold(true);
         if (tree_ && asks) tree_->terminate();
         if (tree_ && !asks) tree_->kill();
         insist();

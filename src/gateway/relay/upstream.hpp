@@ -70,7 +70,8 @@ public:
     /// With `own` we shake hands ourselves, in whichever era the server speaks; without, the host's words are passed
     /// on, or repeated from memory.
     upstream(std::shared_ptr<detail::conversation::surroundings> around, call_desk& desk, const server_config& server,
-             std::optional<peer_settings> own, connector instead = {});
+             std::optional<peer_settings> own, connector instead = {},
+             std::shared_ptr<own_rates> computes = std::make_shared<own_rates>());
     ~upstream();
 
     /// Throws where the command cannot be started, or the URL not be used. `memory` is looked at until `on_ready`, as
@@ -166,6 +167,7 @@ private:
     const server_config* server_;
     bool own_handshake_;
     connector instead_;
+    std::shared_ptr<own_rates> computes_;
     events* events_ = nullptr;
     std::unique_ptr<process_tree> tree_;
     pid_t pid_ = 0;
@@ -186,7 +188,7 @@ private:
     static constexpr std::size_t most_tasks = 1'024;  // the oldest are forgotten
     std::unordered_map<std::int64_t, progress_of_task> tasks_;
     std::deque<std::int64_t> oldest_task_;
-    std::unordered_multimap<std::string, relayed_call*> awaiting_task_;  // of those that run
+    std::unordered_map<std::string, std::unordered_set<relayed_call*>> awaiting_task_;  // of those that run
     std::string why_gone_;
     std::string why_ended_;  // its output
     std::optional<exit_status> exited_;
