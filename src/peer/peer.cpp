@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "andon/core/visible_text.hpp"
+#include "andon/wire/line_splitter.hpp"
 #include "peer/steps.hpp"
 #include "wire/unreadable.hpp"
 
@@ -87,19 +88,76 @@ peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch
     return step;
 }
 
-peer_step peer::line_too_long() const {
-    return fault({.code = error_code::invalid_request, .message = "the line is too long: it was skipped"});
+/// As the reader takes ids, so that whoever sent it can read it.
+bool peer::can_echo(std::string_view raw_id) {
+    std::string line = R"({"jsonrpc":"2.0","method":"m","id":)" + std::string(raw_id) + '}';
+    const std::size_t size = line.size();
+    line.append(line_splitter::padding, '\0');
+    const envelope* const read = reader_.read(std::string_view(line).substr(0, size));
+    return read != nullptr && read->kind == message_kind::request;
+}
+
+peer_step peer::too_long(const skimmed_message& seen, std::size_t longest) {
+    const bool answers = seen.result || seen.error;
+    const bool request = seen.method && seen.has_id;
+    const bool notification = seen.method && seen.whole && !seen.has_id;
+    const char* const what = request                   ? "request"
+                             : notification            ? "notification"
+                             : answers && !seen.method ? "answer"
+                                                       : "line";
+    const bool known = (seen.method || !answers) && !seen.raw_id.empty() && !seen.id_twice && can_echo(seen.raw_id);
+    const detail::unreadable_answer answer = detail::answer_in(seen);
+    const envelope_fault found{.code = error_code::invalid_request,
+                               .message = std::string("the ") + what + " is too long: it has more than " +
+                                          std::to_string(longest) + " bytes, and was skipped",
+                               .raw_id = known ? seen.raw_id : "",
+                               .silent = notification || (answers && !seen.method),
+                               .answer = answer.is_one,
+                               .answered = answer.to};
+    peer_step step = fault(found);
+    // Nothing but its length is wrong with it, and a server waits for its answer.
+    if (settings_.role == peer_role::client && request && known && !answers && takes_requests()) {
+        step.what = next_step::send;
+        step.code = found.code;
+        step.bytes = error_message(found.raw_id, found.code, found.message);
+    }
+    return step;
+}
+
+std::vector<peer_step> peer::line_too_long(const skimmed_line& line) {
+    std::vector<peer_step> steps;
+    std::size_t replies = 0;
+    const bool taken = !line.batch || takes_batches();
+    for (const skimmed_message& seen : line.messages) {
+        steps.push_back(too_long(seen, line.longest));
+        if (!taken) {
+            steps.back().what = next_step::nothing;
+            steps.back().bytes.clear();
+        }
+        if (steps.back().what == next_step::send) ++replies;
+    }
+    if (!taken) steps.push_back(no_batches());
+    if (!line.batch || !taken || replies == 0) return steps;
+    const auto batch = std::make_shared<batch_answers>(replies);
+    for (peer_step& step : steps) {
+        if (step.what == next_step::send) step.batch = batch;
+    }
+    return steps;
+}
+
+peer_step peer::no_batches() const {
+    return fault(
+        {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
 }
 
 std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused, std::vector<std::int64_t>* lost) {
     if (!envelope_reader::looks_like_batch(line)) return {line};
-    const bool allowed = state_ == state::legacy && policy().batches;
+    const bool allowed = takes_batches();
     if (allowed) {
         if (auto messages = reader_.split_batch(line)) return std::move(*messages);
         refused = fault(reader_.fault());
     } else {
-        refused = fault(
-            {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
+        refused = no_batches();
     }
     if (settings_.role != peer_role::client || lost == nullptr) return {};
     auto pieces = detail::pieces_of_batch(line);
@@ -108,8 +166,7 @@ std::vector<std::string_view> peer::split(std::string_view line, peer_step& refu
     *lost = std::move(pieces.lost);
     if (allowed) return std::move(pieces.elements);
     for (const std::string_view each : pieces.elements) {
-        const auto id = detail::looks_like_answer(each) ? detail::number_behind_id(each) : std::nullopt;
-        if (id) lost->push_back(*id);
+        if (const auto id = detail::answer_in(each).to) lost->push_back(*id);
     }
     return {};
 }
@@ -133,7 +190,7 @@ peer_step peer::fault(const envelope_fault& found) const {
     peer_step step;
     step.note = "not a message: " + found.message;
     step.malformed = true;
-    step.lost_answer = found.answer && (found.answered || found.code == error_code::parse_error);
+    step.lost_answer = found.answer;
     step.answered = found.answered;
     // A modern client writes no response, a notification and an answer have none, and a client that answers a fault
     // with a fault could go on like that for ever.
@@ -144,6 +201,9 @@ peer_step peer::fault(const envelope_fault& found) const {
                                       : error_message(found.raw_id, found.code, found.message);
     return step;
 }
+
+/// Of a client.
+bool peer::takes_requests() const noexcept { return state_ != state::modern && state_ != state::probing; }
 
 peer_step peer::refuse(const envelope& message, int code, std::string_view why, const json::value& data) const {
     return answer(error_message(message.raw_id, code, why, data), code);
@@ -186,7 +246,7 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
         if (!moment) return refuse(message, error_code::invalid_request, to_string(moment.refusal));
     }
     if (settings_.role == peer_role::client) {
-        if (state_ == state::modern || state_ == state::probing) {
+        if (!takes_requests()) {
             return ignored("a request from the server, which this revision does not have");
         }
         if (message.method == "ping") return answer(result_message(message.raw_id, "{}"));
