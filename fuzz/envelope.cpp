@@ -1,4 +1,5 @@
-// Any line, read by us and by Boost.JSON: they agree on what is JSON, and what we say of a message is in it.
+// Any line, read by us and by Boost.JSON: they agree on what is JSON, and what we say of a message is in it. Whoever
+// only skims the line, in pieces, sees the same message.
 #include "andon/wire/envelope.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "andon/wire/error.hpp"
+#include "andon/wire/line_skimmer.hpp"
 #include "padded.hpp"
 #include "require.hpp"
 
@@ -109,17 +111,43 @@ void check(const envelope& message, std::string_view line) {
     if (message.kind == message_kind::request) agree(*meta, "progressToken", message.raw_progress_token);
 }
 
+skimmed_line skimmed(std::string_view line) {
+    const std::size_t piece = 1 + line.size() % 7;
+    line_skimmer skimmer;
+    for (; line.size() > piece; line.remove_prefix(piece)) skimmer.follow(line.substr(0, piece));
+    skimmer.follow(line);
+    return skimmer.end();
+}
+
+/// Of the message that was just read, or was not.
+void check(const skimmed_line& line, const envelope* message, const envelope_fault& fault) {
+    require(!line.messages.empty() && line.messages.size() <= line_skimmer::most_messages + 2, "something was seen");
+    const skimmed_message& seen = line.messages.front();
+    require(seen.raw_id.size() <= line_skimmer::longest_raw_id, "no more than can be kept");
+    if (message == nullptr) {
+        require(fault.raw_id.empty() || fault.raw_id == seen.raw_id, "who is answered is who asked");
+        if (line.batch || fault.code == error_code::parse_error || !fault.answered) return;
+        require(!seen.method && seen.has_id, "an answer is told by its id");
+        return;
+    }
+    require(!line.batch && seen.whole, "a message is seen whole");
+    const bool called = message->kind == message_kind::request || message->kind == message_kind::notification;
+    require(seen.method == called, "what it asks");
+    require(seen.result == (message->kind == message_kind::result), "what it answers");
+    require(seen.error == (message->kind == message_kind::error), "or does not");
+    require(seen.raw_id == message->raw_id && !seen.id_twice, "and whose it is");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     static envelope_reader reader({.depth = depth, .longest_id = 64});
     const fuzz::padded line({reinterpret_cast<const char*>(data), size});
     const std::string_view text = line.text();
-    if (beyond_boost(text)) {
-        static_cast<void>(reader.read(text));
-        return 0;
-    }
-    if (const envelope* const message = reader.read(text)) {
+    const envelope* const message = reader.read(text);
+    check(skimmed(text), message, reader.fault());
+    if (beyond_boost(text)) return 0;
+    if (message != nullptr) {
         check(*message, text);
     } else {
         const envelope_fault& fault = reader.fault();

@@ -51,7 +51,17 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
             } while (wanted.size() <= limit && blank(wanted));
             require(line->too_long == (wanted.size() > limit), "too long is what is beyond the limit");
             require(line->too_long ? line->text.empty() : line->text == wanted, "a line as it was written");
-            if (line->too_long) continue;
+            if (line->too_long) {
+                line_skimmer skimmer;
+                skimmer.follow(wanted);
+                const skimmed_line seen = skimmer.end();
+                require(line->seen->longest == limit, "beyond which limit it was");
+                require(line->seen->messages.size() == seen.messages.size(), "and what was seen of it");
+                for (std::size_t i = 0; i < seen.messages.size(); ++i) {
+                    require(line->seen->messages[i].raw_id == seen.messages[i].raw_id, "in whatever chunks it came");
+                }
+                continue;
+            }
             const char* const behind = line->text.data() + line->text.size();
             std::size_t sum = 0;
             for (std::size_t i = 0; i < line_splitter::padding; ++i) sum += static_cast<unsigned char>(behind[i]);

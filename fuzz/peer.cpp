@@ -12,30 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "input.hpp"
 #include "padded.hpp"
 #include "require.hpp"
 
 namespace {
 
 using namespace andon;
+using fuzz::input;
 using fuzz::require;
-
-struct input {
-    const unsigned char* at;
-    const unsigned char* end;
-    unsigned next() { return at == end ? 0U : *at++; }
-    template <class Pool>
-    const auto& pick(const Pool& pool) {
-        return pool[next() % std::size(pool)];
-    }
-    std::string bytes(std::size_t most) {
-        const std::size_t size = std::min<std::size_t>(next() % (most + 1), static_cast<std::size_t>(end - at));
-        std::string taken(at, at + size);
-        at += size;
-        std::replace(taken.begin(), taken.end(), '\n', ' ');
-        return taken;
-    }
-};
 
 constexpr std::array ids{
     "1",      "2",   "16",          "17",  "18", R"("a")",           "0",   "-1",   R"("")",
@@ -138,7 +123,16 @@ public:
         }
     }
 
-    void too_long() { take(peer_.line_too_long(), std::nullopt, nullptr); }
+    void too_long(const std::string& text) {
+        line_skimmer skimmer;
+        skimmer.follow(text);
+        const fuzz::padded line(text);
+        for (peer_step& step : peer_.line_too_long(skimmer.end())) {
+            require(step.what == next_step::nothing || step.what == next_step::send, "nothing is done for it");
+            require(!step.lost_answer || step.what == next_step::nothing || !is_client(), "nor is an answer answered");
+            take(std::move(step), heard(line.text()), nullptr);
+        }
+    }
     void open() {
         if (is_client()) of_time(peer_.open(now_));
     }
@@ -311,7 +305,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
             case 4: subject.forget(16 + in.next() % 3); break;
             case 5: subject.end(in.next(), true); break;
             case 6: subject.end(in.next(), false); break;
-            case 7: subject.too_long(); break;
+            case 7: subject.too_long(message(in)); break;
             case 8: subject.hear(in.bytes(64)); break;
             case 9: {
                 std::string damaged = message(in);

@@ -3,37 +3,21 @@
 #include <algorithm>
 
 #include "andon/core/visible_text.hpp"
+#include "andon/wire/line_splitter.hpp"
+#include "peer/steps.hpp"
 #include "wire/unreadable.hpp"
 
 namespace andon {
 namespace {
 
-constexpr std::int64_t probe_id = 1;
-constexpr std::int64_t initialize_id = 2;
-
-constexpr std::string_view meta_version = "io.modelcontextprotocol/protocolVersion";
-constexpr std::string_view meta_client_info = "io.modelcontextprotocol/clientInfo";
-constexpr std::string_view meta_client_capabilities = "io.modelcontextprotocol/clientCapabilities";
-constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
-
-/// What the envelope let through is valid JSON, but some of it has no place in a double: then nothing is there.
-json::object object_from(std::string_view raw) { return object_from_json(raw).value_or(json::object()); }
-
-json::object object_in(const json::object& from, std::string_view key) {
-    const json::value* const found = from.if_contains(key);
-    return found != nullptr && found->is_object() ? found->get_object() : json::object();
-}
-
-std::string string_in(const json::object& from, std::string_view key) {
-    const json::value* const found = from.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-}
-
-peer_step ignored(std::string note) {
-    peer_step step;
-    step.note = std::move(note);
-    return step;
-}
+using detail::answer;
+using detail::ignored;
+using detail::meta_client_capabilities;
+using detail::meta_client_info;
+using detail::meta_server_info;
+using detail::meta_version;
+using detail::object_from;
+using detail::object_in;
 
 /// Dropped (SND-1), unless somebody knows better.
 peer_step unclaimed(const envelope& message, std::string note) {
@@ -47,33 +31,6 @@ peer_step malformed(std::string note) {
     peer_step step = ignored(std::move(note));
     step.malformed = true;
     return step;
-}
-
-peer_step answer(std::string bytes, int code = 0) {
-    peer_step step;
-    step.what = next_step::send;
-    step.code = code;
-    step.bytes = std::move(bytes);
-    return step;
-}
-
-/// A legacy client without a session has no stream on which it could be told of changes.
-json::object without_news(json::object capabilities) {
-    for (auto& member : capabilities) {
-        if (!member.value().is_object()) continue;
-        member.value().get_object().erase("listChanged");
-        member.value().get_object().erase("subscribe");
-    }
-    return capabilities;
-}
-
-/// Modern errors name a modern server; any other answer to the probe names a legacy one.
-bool is_modern_error(const json::object& error) {
-    const json::value* const code = error.if_contains("code");
-    return code != nullptr && code->is_int64() &&
-           (code->get_int64() == error_code::unsupported_version ||
-            code->get_int64() == error_code::missing_client_capability ||
-            code->get_int64() == error_code::header_mismatch);
 }
 
 envelope_limits limits_of(const peer_settings& settings) {
@@ -104,33 +61,12 @@ bool peer::supports(revision which) const noexcept {
     return std::find(settings_.revisions.begin(), settings_.revisions.end(), which) != settings_.revisions.end();
 }
 
-std::optional<revision> peer::newest(era of) const noexcept {
-    std::optional<revision> found;
-    for (const revision which : settings_.revisions) {
-        if (era_of(which) == of && (!found || which > *found)) found = which;
-    }
-    return found;
-}
-
 json::array peer::supported() const {
     std::vector<revision> sorted = settings_.revisions;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     json::array names;
     for (const revision which : sorted) names.emplace_back(to_string(which));
     return names;
-}
-
-/// Tasks are declared in two ways, and each revision is told of its own.
-json::object peer::capabilities_in(revision speaks) const {
-    json::object all = settings_.capabilities;
-    const revision_policy& rules = policy_of(speaks);
-    if (rules.task_requests && !settings_.task_requests.empty()) all["tasks"] = settings_.task_requests;
-    if (rules.tasks_extension && settings_.tasks_extension) {
-        json::value& extensions = all["extensions"];
-        if (!extensions.is_object()) extensions = json::object();
-        extensions.get_object()["io.modelcontextprotocol/tasks"] = json::object();
-    }
-    return all;
 }
 
 json::object peer::meta(revision speaks) const {
@@ -152,19 +88,76 @@ peer_step peer::receive_of_batch(std::string_view message, std::shared_ptr<batch
     return step;
 }
 
-peer_step peer::line_too_long() const {
-    return fault({.code = error_code::invalid_request, .message = "the line is too long: it was skipped"});
+/// As the reader takes ids, so that whoever sent it can read it.
+bool peer::can_echo(std::string_view raw_id) {
+    std::string line = R"({"jsonrpc":"2.0","method":"m","id":)" + std::string(raw_id) + '}';
+    const std::size_t size = line.size();
+    line.append(line_splitter::padding, '\0');
+    const envelope* const read = reader_.read(std::string_view(line).substr(0, size));
+    return read != nullptr && read->kind == message_kind::request;
+}
+
+peer_step peer::too_long(const skimmed_message& seen, std::size_t longest) {
+    const bool answers = seen.result || seen.error;
+    const bool request = seen.method && seen.has_id;
+    const bool notification = seen.method && seen.whole && !seen.has_id;
+    const char* const what = request                   ? "request"
+                             : notification            ? "notification"
+                             : answers && !seen.method ? "answer"
+                                                       : "line";
+    const bool known = (seen.method || !answers) && !seen.raw_id.empty() && !seen.id_twice && can_echo(seen.raw_id);
+    const detail::unreadable_answer answer = detail::answer_in(seen);
+    const envelope_fault found{.code = error_code::invalid_request,
+                               .message = std::string("the ") + what + " is too long: it has more than " +
+                                          std::to_string(longest) + " bytes, and was skipped",
+                               .raw_id = known ? seen.raw_id : "",
+                               .silent = notification || (answers && !seen.method),
+                               .answer = answer.is_one,
+                               .answered = answer.to};
+    peer_step step = fault(found);
+    // Nothing but its length is wrong with it, and a server waits for its answer.
+    if (settings_.role == peer_role::client && request && known && !answers && takes_requests()) {
+        step.what = next_step::send;
+        step.code = found.code;
+        step.bytes = error_message(found.raw_id, found.code, found.message);
+    }
+    return step;
+}
+
+std::vector<peer_step> peer::line_too_long(const skimmed_line& line) {
+    std::vector<peer_step> steps;
+    std::size_t replies = 0;
+    const bool taken = !line.batch || takes_batches();
+    for (const skimmed_message& seen : line.messages) {
+        steps.push_back(too_long(seen, line.longest));
+        if (!taken) {
+            steps.back().what = next_step::nothing;
+            steps.back().bytes.clear();
+        }
+        if (steps.back().what == next_step::send) ++replies;
+    }
+    if (!taken) steps.push_back(no_batches());
+    if (!line.batch || !taken || replies == 0) return steps;
+    const auto batch = std::make_shared<batch_answers>(replies);
+    for (peer_step& step : steps) {
+        if (step.what == next_step::send) step.batch = batch;
+    }
+    return steps;
+}
+
+peer_step peer::no_batches() const {
+    return fault(
+        {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
 }
 
 std::vector<std::string_view> peer::split(std::string_view line, peer_step& refused, std::vector<std::int64_t>* lost) {
     if (!envelope_reader::looks_like_batch(line)) return {line};
-    const bool allowed = state_ == state::legacy && policy().batches;
+    const bool allowed = takes_batches();
     if (allowed) {
         if (auto messages = reader_.split_batch(line)) return std::move(*messages);
         refused = fault(reader_.fault());
     } else {
-        refused = fault(
-            {.code = error_code::invalid_request, .message = "a batch: only 2025-03-26 has them, after initialize"});
+        refused = no_batches();
     }
     if (settings_.role != peer_role::client || lost == nullptr) return {};
     auto pieces = detail::pieces_of_batch(line);
@@ -173,8 +166,7 @@ std::vector<std::string_view> peer::split(std::string_view line, peer_step& refu
     *lost = std::move(pieces.lost);
     if (allowed) return std::move(pieces.elements);
     for (const std::string_view each : pieces.elements) {
-        const auto id = detail::looks_like_answer(each) ? detail::number_behind_id(each) : std::nullopt;
-        if (id) lost->push_back(*id);
+        if (const auto id = detail::answer_in(each).to) lost->push_back(*id);
     }
     return {};
 }
@@ -198,7 +190,7 @@ peer_step peer::fault(const envelope_fault& found) const {
     peer_step step;
     step.note = "not a message: " + found.message;
     step.malformed = true;
-    step.lost_answer = found.answer && (found.answered || found.code == error_code::parse_error);
+    step.lost_answer = found.answer;
     step.answered = found.answered;
     // A modern client writes no response, a notification and an answer have none, and a client that answers a fault
     // with a fault could go on like that for ever.
@@ -209,6 +201,9 @@ peer_step peer::fault(const envelope_fault& found) const {
                                       : error_message(found.raw_id, found.code, found.message);
     return step;
 }
+
+/// Of a client.
+bool peer::takes_requests() const noexcept { return state_ != state::modern && state_ != state::probing; }
 
 peer_step peer::refuse(const envelope& message, int code, std::string_view why, const json::value& data) const {
     return answer(error_message(message.raw_id, code, why, data), code);
@@ -251,7 +246,7 @@ peer_step peer::on_request(const envelope& message, const message_scope& scope, 
         if (!moment) return refuse(message, error_code::invalid_request, to_string(moment.refusal));
     }
     if (settings_.role == peer_role::client) {
-        if (state_ == state::modern || state_ == state::probing) {
+        if (!takes_requests()) {
             return ignored("a request from the server, which this revision does not have");
         }
         if (message.method == "ping") return answer(result_message(message.raw_id, "{}"));
@@ -301,11 +296,6 @@ peer_step peer::pass_on(const envelope& message, const message_scope& scope, tim
     const auto named = revision_from(version);
     if (settings_.stateless && named && era_of(*named) == era::legacy) return refuse_version(message, version);
     return let_in(message, scope, named.value_or(newest_modern), now);
-}
-
-void peer::adopt(revision agreed) noexcept {
-    speaks_ = agreed;
-    state_ = era_of(agreed) == era::modern ? state::modern : state::legacy;
 }
 
 peer_step peer::let_in(const envelope& message, const message_scope& scope, revision speaks, time_point now) {
@@ -367,161 +357,6 @@ peer_step peer::on_cancelled(const envelope& message, const message_scope& scope
     // The accepted one is logged where the request is: there the cause and the reason are known for every cause.
     if (result.accepted()) return {};
     return ignored("a cancel of request " + to_string(*id) + ": " + std::string(to_string(result.what)));
-}
-
-// A server's handshake.
-
-peer_step peer::on_initialize(const envelope& message) {
-    const auto legacy = newest(era::legacy);
-    if (!legacy) {
-        return refuse(message, error_code::unsupported_version,
-                      "Unsupported protocol version: this server speaks no revision that has initialize",
-                      json::object{{"supported", supported()}});
-    }
-    const json::object params = object_from(message.raw_params);
-    const std::string asked = string_in(params, "protocolVersion");
-    if (asked.empty()) return refuse(message, error_code::invalid_params, "initialize needs protocolVersion, a string");
-    const auto which = revision_from(asked);
-    const revision agreed = which && era_of(*which) == era::legacy && supports(*which) ? *which : *legacy;
-    json::object result{
-        {"protocolVersion", to_string(agreed)},
-        {"capabilities", settings_.stateless ? without_news(capabilities_in(agreed)) : capabilities_in(agreed)},
-        {"serverInfo", settings_.implementation}};
-    if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
-    peer_step step = answer(result_message(message.raw_id, json_text(result)));
-    if (settings_.stateless) return step;
-    speaks_ = agreed;
-    state_ = state::legacy;
-    their_capabilities_ = object_in(params, "capabilities");
-    their_implementation_ = object_in(params, "clientInfo");
-    step.what = next_step::established;
-    return step;
-}
-
-peer_step peer::on_discover(const envelope& message) const {
-    constexpr std::int64_t fresh_for_ms = 3'600'000;
-    json::object result{{"resultType", "complete"},
-                        {"supportedVersions", supported()},
-                        {"capabilities", capabilities_in(newest_modern)},
-                        {"ttlMs", fresh_for_ms},
-                        {"cacheScope", "public"},
-                        {"_meta", {{meta_server_info, settings_.implementation}}}};
-    if (!settings_.instructions.empty()) result["instructions"] = settings_.instructions;
-    return answer(result_message(message.raw_id, json_text(result)));
-}
-
-// A client's handshake.
-
-peer_step peer::fail(std::string why) {
-    state_ = state::failed;
-    wake_.reset();
-    peer_step step;
-    step.what = next_step::failed;
-    step.note = std::move(why);
-    return step;
-}
-
-peer_step peer::open(time_point now) {
-    const auto modern = newest(era::modern);
-    if (!modern) return initialize(now);
-    state_ = state::probing;
-    speaks_ = *modern;
-    wake_ = now + settings_.probe_timeout;
-    return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
-}
-
-peer_step peer::initialize(time_point now) {
-    const auto legacy = newest(era::legacy);
-    if (!legacy) return fail("the server speaks no revision that we speak: it did not answer server/discover");
-    state_ = state::initializing;
-    speaks_ = *legacy;
-    wake_ = now + settings_.handshake_timeout;
-    return answer(request_message(initialize_id, "initialize",
-                                  {{"protocolVersion", to_string(*legacy)},
-                                   {"capabilities", capabilities_in(*legacy)},
-                                   {"clientInfo", settings_.implementation}}));
-}
-
-peer_step peer::expire(time_point now) {
-    if (!wake_ || now < *wake_) return {};
-    if (state_ == state::probing) return initialize(now);
-    return fail("the server did not answer initialize in time");
-}
-
-peer_step peer::lost(std::int64_t id, std::string_view why, time_point now) {
-    const bool ours = id == (state_ == state::probing ? probe_id : initialize_id);
-    if (state_ == state::probing && ours && newest(era::legacy)) return initialize(now);
-    if ((state_ == state::probing || state_ == state::initializing) && ours) return fail(visible_text(why, 512));
-    return {};
-}
-
-std::optional<revision> peer::common(const json::value* names, era of) const noexcept {
-    std::optional<revision> found;
-    if (names == nullptr || !names->is_array()) return found;
-    for (const json::value& name : names->get_array()) {
-        const auto which = name.is_string() ? revision_from(std::string_view(name.get_string())) : std::nullopt;
-        if (which && supports(*which) && era_of(*which) == of && (!found || *which > *found)) found = which;
-    }
-    return found;
-}
-
-peer_step peer::on_discovered(const envelope& message, time_point now) {
-    const bool failed = message.kind == message_kind::error;
-    const json::object body = object_from(failed ? message.raw_error : message.raw_result);
-    const json::object data = object_in(body, "data");
-    const json::value* versions = nullptr;
-    if (!failed) versions = body.if_contains("supportedVersions");
-    if (failed && is_modern_error(body)) versions = data.if_contains("supported");
-    const auto modern = common(versions, era::modern);
-    // One that is slow to start finds our initialize behind the probe: modern it is all the same.
-    if (state_ == state::initializing && (failed || !modern)) return ignored("a late answer to server/discover");
-    if (!modern) {
-        const bool listed = versions != nullptr && versions->is_array();
-        if (!listed || common(versions, era::legacy)) return initialize(now);
-        return fail("the server speaks no revision that we speak: " + visible_text(json_text(*versions), 512));
-    }
-    const revision asked = std::exchange(speaks_, *modern);
-    if (failed && *modern == asked && std::exchange(asked_again_, true)) {
-        return fail("the server refuses the revision that it says it speaks");
-    }
-    if (failed) {  // it is modern, but was asked in a revision that it does not speak, or changed its mind
-        wake_ = now + settings_.handshake_timeout;
-        return answer(request_message(probe_id, "server/discover", {{"_meta", meta(*modern)}}));
-    }
-    state_ = state::modern;
-    their_capabilities_ = object_in(body, "capabilities");
-    their_implementation_ = object_in(object_in(body, "_meta"), meta_server_info);
-    their_instructions_ = string_in(body, "instructions");
-    wake_.reset();
-    peer_step step;
-    step.what = next_step::established;
-    return step;
-}
-
-peer_step peer::on_handshake(const envelope& message, time_point now) {
-    const bool waiting = state_ == state::probing || state_ == state::initializing;
-    if (waiting && message.id == request_id_view(probe_id)) return on_discovered(message, now);
-    if (state_ != state::initializing || message.id != request_id_view(initialize_id)) {
-        return ignored("an answer to nothing that we asked");
-    }
-    const bool failed = message.kind == message_kind::error;
-    const json::object body = object_from(failed ? message.raw_error : message.raw_result);
-    if (failed) return fail("the server refused initialize: " + visible_text(string_in(body, "message"), 512));
-    const std::string version = string_in(body, "protocolVersion");
-    const auto which = revision_from(version);
-    if (!which || era_of(*which) != era::legacy || !supports(*which)) {
-        return fail("the server speaks a revision that we do not: " + visible_text(version, 64));
-    }
-    speaks_ = *which;
-    state_ = state::legacy;
-    their_capabilities_ = object_in(body, "capabilities");
-    their_implementation_ = object_in(body, "serverInfo");
-    their_instructions_ = string_in(body, "instructions");
-    wake_.reset();
-    peer_step step;
-    step.what = next_step::established;
-    step.bytes = notification_message("notifications/initialized", {});
-    return step;
 }
 
 // Requests of ours.

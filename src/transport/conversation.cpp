@@ -115,17 +115,21 @@ void conversation::lose_answers(const std::vector<std::int64_t>& ids, std::strin
     for (const std::int64_t id : ids) lose_answer(id, why);
 }
 
-void conversation::on_line_too_long() {
-    take(peer_.line_too_long(), {});
-    lose_answer(std::nullopt, "it was too long");
+void conversation::on_line_too_long(const skimmed_line& line) {
+    const auto self = shared_from_this();
+    const std::string why = "it is longer than " + std::to_string(line.longest) + " bytes";
+    for (peer_step& step : peer_.line_too_long(line)) {
+        if (std::exchange(step.lost_answer, false)) lose_answer(step.answered, why);
+        take(std::move(step), {});
+    }
 }
 
 /// Whoever waits for it is told now, and not when its time is over. Where it does not say whose it is, and only one
 /// waits, it is that one's.
 void conversation::lose_answer(std::optional<std::int64_t> id, std::string_view why) {
-    if (closed_ || peer_.settings().role != peer_role::client) return;
+    if (closed_) return;
     if (!id && outgoing_.size() == 1) id = outgoing_.begin()->first;
-    if (id && outgoing_.contains(*id)) on_request_lost(*id, "the answer could not be read: " + std::string(why));
+    if (id) on_request_lost(*id, "the answer could not be read: " + std::string(why));
 }
 
 void conversation::watch_handshake() {
@@ -136,7 +140,8 @@ void conversation::watch_handshake() {
 
 void conversation::take(peer_step step, const arrival& how) {
     if (closed_) return;
-    if (step.lost_answer) lose_answer(step.answered, step.note);
+    // What was posted may come from anybody; whoever posts is told by the response that it is no good.
+    if (step.lost_answer && !how.reply) lose_answer(step.answered, step.note);
     if (!step.note.empty() && step.what != next_step::failed) {
         on_remark(step.malformed ? log_level::warning : log_level::debug, step.note);
     }

@@ -149,7 +149,7 @@ private:
     friend class outgoing_call;
 
     void on_line(std::string_view line) override;
-    void on_line_too_long() override;
+    void on_line_too_long(const skimmed_line& line) override;
     void on_closed(std::string_view why) override;
     void on_given_up(std::string_view why) override;
     void on_crowded(bool crowded) override;

@@ -123,7 +123,7 @@ bool descriptor_transport::hand_out() {
         const auto line = lines_.next();
         if (!line) break;
         if (line->too_long) {
-            events_->on_line_too_long();
+            events_->on_line_too_long(*line->seen);
         } else {
             events_->on_line(line->text);
         }

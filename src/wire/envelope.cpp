@@ -333,13 +333,13 @@ void envelope_reader::parsing::message(ondemand::document& document) {
 void envelope_reader::parsing::refuse(const fault_found& found, std::string_view line) {
     const bool valid = found.code != error_code::parse_error;
     const bool answers = !seen_[method_member] && (seen_[result_member] || seen_[error_member]);
-    const bool answer = answers || (!valid && detail::looks_like_answer(line));
+    const detail::unreadable_answer answer = detail::answer_in(line);
     fault = {.code = found.code,
              .message = found.message,
              .raw_id = valid && !answers && envelope_.has_id ? std::string(envelope_.raw_id) : "",
              .silent = valid && (answers || (seen_[method_member] && !seen_[id_member])),
-             .answer = answer,
-             .answered = answer && !id_twice_ ? detail::number_behind_id(line) : std::nullopt};
+             .answer = answer.is_one,
+             .answered = answer.to};
 }
 
 void envelope_reader::parsing::refuse(const simdjson::simdjson_error& error, std::string_view line) {

@@ -48,21 +48,24 @@ std::span<char> line_splitter::room() {
     return {bytes_.get() + end_, capacity_ - end_};
 }
 
-std::optional<line_splitter::line> line_splitter::next() noexcept {
+std::optional<line_splitter::line> line_splitter::next() {
     while (scanned_ < end_) {
         const char* const found = static_cast<const char*>(std::memchr(bytes_.get() + scanned_, '\n', end_ - scanned_));
         const std::size_t at = found == nullptr ? end_ : static_cast<std::size_t>(found - bytes_.get());
         scanned_ = found == nullptr ? at : at + 1;
         if (at - begin_ > longest_line_) dropping_ = true;
+        const std::string_view text(bytes_.get() + begin_, at - begin_);
+        if (dropping_) skimmer_.follow(text);
         if (found == nullptr) {
             if (dropping_) begin_ = end_;  // nobody will want it
             return std::nullopt;
         }
-        const std::string_view text(bytes_.get() + begin_, at - begin_);
         begin_ = at + 1;
         if (dropping_) {
             dropping_ = false;
-            return line{{}, true};
+            seen_ = skimmer_.end();
+            seen_.longest = longest_line_;
+            return line{{}, true, &seen_};
         }
         if (!is_blank(text)) return line{text};
     }

@@ -1,6 +1,9 @@
 #include "wire/unreadable.hpp"
 
 #include <charconv>
+#include <string>
+
+#include "andon/wire/envelope.hpp"
 
 namespace andon::detail {
 namespace {
@@ -34,27 +37,12 @@ std::string_view without_blanks(std::string_view text) noexcept {
     return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-/// Where no brackets help, the beginnings of messages do. What they say is not believed: it may be part of a result.
-std::vector<std::int64_t> ids_in(std::string_view rest) {
-    constexpr std::string_view beginning = R"({"jsonrpc")";
-    std::vector<std::int64_t> found;
-    for (std::size_t at = 0; at < rest.size();) {
-        const std::size_t next = std::min(rest.find(beginning, at + 1), rest.size());
-        const std::string_view piece = rest.substr(at, next - at);
-        const auto id = looks_like_answer(piece) ? number_behind_id(piece) : std::nullopt;
-        if (id) found.push_back(*id);
-        at = next;
-    }
-    return found;
-}
-
-}  // namespace
-
 bool looks_like_answer(std::string_view line) noexcept {
     const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
     return has("\"jsonrpc\"") && (has("\"result\"") || has("\"error\"")) && !has("\"method\"");
 }
 
+/// The id of an answer, as it stands at either end of what is usually written.
 std::optional<std::int64_t> number_behind_id(std::string_view line) noexcept {
     constexpr std::string_view name = "\"id\":";
     for (const std::size_t at : {line.rfind(name), line.find(name)}) {
@@ -67,6 +55,45 @@ std::optional<std::int64_t> number_behind_id(std::string_view line) noexcept {
         if (error == std::errc() && whole) return number;
     }
     return std::nullopt;
+}
+
+/// Where no brackets help, the beginnings of messages do. What they say is not believed: it may be part of a result.
+std::vector<std::int64_t> ids_in(std::string_view rest) {
+    constexpr std::string_view beginning = R"({"jsonrpc")";
+    std::vector<std::int64_t> found;
+    for (std::size_t at = 0; at < rest.size();) {
+        const std::size_t next = std::min(rest.find(beginning, at + 1), rest.size());
+        const std::string_view piece = rest.substr(at, next - at);
+        if (const auto id = answer_in(piece).to) found.push_back(*id);
+        at = next;
+    }
+    return found;
+}
+
+}  // namespace
+
+unreadable_answer answer_in(const skimmed_message& seen) {
+    if (seen.method) return {};
+    std::string storage;
+    const auto id = id_from_json(seen.raw_id, storage);
+    // An id and nothing else is somebody's, where that is all there is.
+    if (!seen.result && !seen.error && !(seen.whole && id)) return {};
+    if (id && id->is_string()) return {};  // ours are numbers
+    if (id) return {.is_one = true, .to = id->number()};
+    // An error may be about what no request was.
+    const bool to_none = !seen.has_id || seen.raw_id == "null";
+    return {.is_one = seen.result || !to_none};
+}
+
+unreadable_answer answer_in(std::string_view line) {
+    line_skimmer skimmer;
+    skimmer.follow(line);
+    const skimmed_line seen = skimmer.end();
+    const skimmed_message& first = seen.messages.front();
+    const unreadable_answer found = seen.batch ? unreadable_answer() : answer_in(first);
+    if (!seen.batch && (first.whole || !first.raw_id.empty())) return found;
+    if (!looks_like_answer(line)) return found;
+    return {.is_one = true, .to = number_behind_id(line)};
 }
 
 batch_pieces pieces_of_batch(std::string_view line) {

@@ -1,4 +1,4 @@
-// What can be told of a line that is no JSON: whoever waits for an answer in it is to know.
+// What can be told of what is no message: whoever waits for an answer in it is to know.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "andon/wire/line_skimmer.hpp"
+
 namespace andon::detail {
 
-[[nodiscard]] bool looks_like_answer(std::string_view line) noexcept;
-/// The id of an answer, as it stands at either end of what is usually written.
-[[nodiscard]] std::optional<std::int64_t> number_behind_id(std::string_view line) noexcept;
+struct unreadable_answer {
+    bool is_one = false;               ///< by all appearances, and perhaps to a request of ours
+    std::optional<std::int64_t> to{};  ///< that one; nothing: it does not say which
+};
+/// Of a message that is no good as such.
+[[nodiscard]] unreadable_answer answer_in(const skimmed_message& seen);
+/// The same, of one that need not be JSON.
+[[nodiscard]] unreadable_answer answer_in(std::string_view line);
 
 /// A batch that cannot be read as one.
 struct batch_pieces {

@@ -148,7 +148,7 @@ TEST_F(andon_call_terminal, the_table_of_tools_is_cut_to_the_window) {
 }
 
 TEST_F(andon_call_terminal, what_check_is_doing_is_gone_at_its_end_also_in_a_narrow_window) {
-    const tmux_screen screen(40, 20, ANDON_COMMAND " check --rules MSG-1,MSG-2 -- " + everything_server);
+    const tmux_screen screen(40, 20, built_program("andon") + " check --rules MSG-1,MSG-2 -- " + everything_server);
     EXPECT_THAT(screen.wait_for("[ended 0]"), testing::StartsWith(everything_server));
 }
 

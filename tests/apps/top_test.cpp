@@ -162,7 +162,7 @@ TEST_F(top, wide_characters_break_no_line) {
         // tmux tells the program of its size when it gets round to it.
         const std::string wide = std::to_string(columns);
         const std::string last = "status 0 in " + wide;
-        window->enter("until [ \"$(stty size)\" = '20 " + wide + "' ]; do :; done; clear; " + ANDON_COMMAND +
+        window->enter("until [ \"$(stty size)\" = '20 " + wide + "' ]; do :; done; clear; " + built_program("andon") +
                       " ps; echo status $? in " + wide);
         const std::string glass = wait_for(last);
         const auto table = glass.substr(0, glass.find(last));

@@ -57,6 +57,31 @@ TEST_P(http_answers, in_plain_json_and_in_events) {
     server_.fence(client);
 }
 
+TEST_P(http_answers, that_cannot_be_read_are_those_of_their_streams) {
+    auto client = connect();
+    for (const std::string& bad :
+         {std::string(R"({"jsonrpc":"2.0","result":{"a":NaN}})"), std::string(R"({"jsonrpc":"2.0","result":{}})"),
+          std::string(R"({"jsonrpc":"2.0","id":$ID,"result":{},"error":{}})"),
+          std::string(R"({"jsonrpc":"2.0","id":$ID})")}) {
+        const auto first = client.call_tool("first");
+        const auto of_first = server_.next("tools/call");
+        const auto second = client.call_tool("second");
+        const auto of_second = server_.next("tools/call");
+        const auto with_id_of = [&](const auto& request) {
+            const std::size_t at = bad.find("$ID");
+            return at == std::string::npos ? bad : std::string(bad).replace(at, 3, json::serialize(request.id()));
+        };
+        of_second.begin_events();
+        // What names another request is no answer to this one, and not to that one either.
+        if (bad.find("$ID") != std::string::npos) of_second.event(with_id_of(of_first));
+        of_second.event(with_id_of(of_second));
+        EXPECT_THAT(second.get().message, HasSubstr("the answer could not be read"));
+        EXPECT_FALSE(first.done());
+        of_first.answer_text("one");
+        EXPECT_EQ(text_of(first.get()), "one");
+    }
+}
+
 TEST_P(http_answers, byte_by_byte) {
     auto client = connect();
     const auto pending = client.call_tool("slow");

@@ -54,7 +54,7 @@ public:
 
 private:
     void on_line(std::string_view line) override { note(std::string(line)); }
-    void on_line_too_long() override { note("(too long)"); }
+    void on_line_too_long(const skimmed_line& /*line*/) override { note("(too long)"); }
     void on_closed(std::string_view why) override { note("(closed) " + std::string(why)); }
     void on_request_lost(std::int64_t /*id*/, std::string_view why) override { note("(lost) " + std::string(why)); }
     void on_remark(log_level /*level*/, std::string_view text) override { note("(remark) " + std::string(text)); }

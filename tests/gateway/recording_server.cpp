@@ -9,8 +9,8 @@
 //   hold {}               never answers, and hears of no cancel
 //   tick {}               one progress, and then the same
 //   work {}               progress without end, whatever it is told
-//   say {lines, quiet}    writes these lines first: $ID is the request's id, $TOKEN its progress token; and then
-//                         answers, unless it is to be quiet
+//   say {lines, quiet}    writes these lines first: $ID is the request's id, $TOKEN its progress token, $LONG more than
+//                         a line may have; and then answers, unless it is to be quiet
 //   die {}                ends the server
 #include <boost/json.hpp>
 #include <chrono>
@@ -99,8 +99,10 @@ void call(const json::value& id, const json::value& params) {
     }
     if (tool == "say") {
         const json::value lines = member(given, "lines");
+        const std::string too_much(std::size_t{16} << 20U, 'x');
         for (const json::value& each : lines.as_array()) {
-            say(replaced(replaced(text_in(each), "$ID", json::serialize(id)), "$TOKEN", json::serialize(token)));
+            const std::string line = replaced(text_in(each), "$ID", json::serialize(id));
+            say(replaced(replaced(line, "$TOKEN", json::serialize(token)), "$LONG", too_much));
         }
         if (member(given, "quiet") != true) answer_text(id, "said");
     }

@@ -86,6 +86,122 @@ TEST_F(relay_lines, what_is_no_message_is_remarked_upon_a_few_times_and_then_cou
     EXPECT_EQ(host.process().times_logged("files: from the host: 980 more like that"), 1);
 }
 
+struct bad_line {
+    const char* name;
+    const char* line;  // $A and $B are the ids of two calls, $LONG is more than a line may have
+    const char* why;
+};
+
+void PrintTo(const bad_line& which, std::ostream* to) { *to << which.name; }
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+        text.replace(at, what.size(), by);
+    }
+    return text;
+}
+
+class bad_answers : public testing::TestWithParam<bad_line> {
+protected:
+    /// The id that the server knows a call by that it holds.
+    [[nodiscard]] static std::string held(relay_host& host, const recording& recorded, const char* id) {
+        host.call(id, "hold", with_key("call " + std::string(id)));
+        return json::serialize(recorded.await("call " + std::string(id)).at(0).message().at("id"));
+    }
+};
+class answers_of_one : public bad_answers {};
+class lines_of_nobody : public bad_answers {};
+
+TEST_P(answers_of_one, are_told_to_whoever_waits_for_them_and_to_nobody_else) {
+    for (const front_door by : {front_door::wrap, front_door::gateway}) {
+        const own_folder folder;
+        const recording recorded(folder);
+        const relayed with = relayed::through(by, legacy, folder, recorded.server());
+        const std::string first = held(*with.host, recorded, "1");
+        const std::string second = held(*with.host, recorded, "2");
+        with.host->call("3", "say", to_say({replaced(replaced(GetParam().line, "$A", first), "$B", second)}));
+        EXPECT_THAT(with.host->answer("1"),
+                    AllOf(HasSubstr("-32603"), HasSubstr("the answer could not be read"), HasSubstr(GetParam().why)));
+        EXPECT_THAT(with.host->answer("3"), HasSubstr("said"));
+        EXPECT_THAT(with.host->unheard("2"), testing::IsEmpty());
+        EXPECT_THAT(recorded.with("@start"), testing::SizeIs(1));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    gateway, answers_of_one,
+    testing::Values(bad_line{"too_long", R"({"jsonrpc":"2.0","id":$A,"result":{"a":"$LONG"}})", "longer than 16777216"},
+                    bad_line{"too_long_with_the_id_last", R"({"result":{"id":$B,"a":"$LONG"},"jsonrpc":"2.0","id":$A})",
+                             "longer than 16777216"},
+                    bad_line{"neither", R"({"jsonrpc":"2.0","id":$A})", "neither"},
+                    bad_line{"both", R"({"jsonrpc":"2.0","id":$A,"result":{"id":$B},"error":{}})", "both"},
+                    bad_line{"the_id_twice", R"({"jsonrpc":"2.0","id":$A,"id":$A,"result":{}})", "twice"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+TEST_P(lines_of_nobody, are_told_to_none_of_two_that_wait) {
+    for (const front_door by : {front_door::wrap, front_door::gateway}) {
+        const own_folder folder;
+        const recording recorded(folder);
+        const relayed with = relayed::through(by, legacy, folder, recorded.server());
+        const std::string first = held(*with.host, recorded, "1");
+        with.host->call("2", "say", to_say({replaced(GetParam().line, "$A", first)}));
+        EXPECT_THAT(with.host->answer("2"), HasSubstr("said"));
+        EXPECT_THAT(with.host->unheard("1"), testing::IsEmpty());
+        static_cast<void>(with.andon->logged(GetParam().why));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(gateway, lines_of_nobody,
+                         testing::Values(bad_line{"two_ids", R"({"jsonrpc":"2.0","id":$A,"id":$ID,"result":{}})",
+                                                  "a member of the message comes twice"},
+                                         bad_line{"no_id", R"({"jsonrpc":"2.0","result":"$LONG"})",
+                                                  "the answer is too long"}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+/// The only call in flight, of which a long line was taken to be the answer.
+TEST_F(relay_lines, a_notification_that_is_too_long_is_skipped_and_no_call_fails) {
+    for (const front_door by : {front_door::wrap, front_door::gateway}) {
+        const own_folder own;
+        const recording heard(own);
+        const relayed with = relayed::through(by, legacy, own, heard.server());
+        with.host->call(
+            "1", "say",
+            to_say({R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"$LONG"}})"}));
+        EXPECT_THAT(with.host->answer("1"), HasSubstr("said"));
+        static_cast<void>(with.andon->logged("the notification is too long: it has more than 16777216 bytes"));
+    }
+}
+
+TEST_F(relay_lines, requests_that_are_too_long_are_answered_to_their_ids_on_both_sides) {
+    wrap_host host(legacy, folder, recorded.server());
+    host.call("1", "say",
+              to_say({R"({"jsonrpc":"2.0","params":{"a":"$LONG"},"method":"sampling/createMessage","id":"q"})"}));
+    EXPECT_THAT(host.answer("1"), HasSubstr("said"));
+    EXPECT_THAT(recorded.await(R"("id":"q","error")").at(0).text,
+                AllOf(HasSubstr("-32600"), HasSubstr("the request is too long")));
+    const std::string too_much(std::size_t{16} << 20U, 'x');
+    host.process().send(R"({"jsonrpc":"2.0","method":"tools/call","params":{"name":")" + too_much + R"("},"id":7})");
+    EXPECT_THAT(host.answer("7"), AllOf(HasSubstr("-32600"), HasSubstr("the request is too long")));
+}
+
+TEST_F(relay_lines, an_answer_of_the_host_that_cannot_be_read_is_told_to_the_server_that_asked) {
+    wrap_host host(legacy, folder, recorded.server());
+    const std::string too_much(std::size_t{16} << 20U, 'x');
+    int asked = 0;
+    for (const std::string& answer :
+         {R"({"jsonrpc":"2.0","result":")" + too_much + R"(","id":$Q})", std::string(R"({"jsonrpc":"2.0","id":$Q})"),
+          std::string(R"({"jsonrpc":"2.0","id":$Q,"result":{},"error":{}})")}) {
+        const std::string question = "\"q" + std::to_string(++asked) + '"';
+        host.call(
+            std::to_string(asked), "say",
+            to_say({R"({"jsonrpc":"2.0","id":)" + question + R"(,"method":"sampling/createMessage","params":{}})"}));
+        const json::value passed_on = json::parse(host.message_with({}, "sampling/createMessage"));
+        host.process().send(replaced(answer, "$Q", json::serialize(passed_on.at("id"))));
+        EXPECT_THAT(recorded.await(R"("id":)" + question + R"(,"error")").at(0).text,
+                    HasSubstr("the answer could not be read"));
+    }
+}
+
 // Batches of answers.
 
 struct broken_batch {

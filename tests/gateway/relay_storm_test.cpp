@@ -141,13 +141,12 @@ protected:
 
     /// Nobody reads what its servers write to standard error, or each leaves it in a file.
     [[nodiscard]] words configured(const std::string& standard_error = "/dev/null") const {
-        return {"--config",
-                folder.write("andon.toml",
-                             "[journal]\nevery_call = true\n[log]\nlevel = \"error\"\n"
-                             "[servers.storm]\npath = \"/mcp\"\nrestart_first = \"20ms\"\n"
-                             "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
-                             "command = [\"/bin/sh\", \"-c\", \"ANDON_MARKS=1 exec " ANDON_EVERYTHING_SERVER " 2>" +
-                                 standard_error + "\"]\n")};
+        return {"--config", folder.write("andon.toml",
+                                         "[journal]\nevery_call = true\n[log]\nlevel = \"error\"\n"
+                                         "[servers.storm]\npath = \"/mcp\"\nrestart_first = \"20ms\"\n"
+                                         "restart_most = \"50ms\"\ngrace = \"200ms\"\n"
+                                         "command = [\"/bin/sh\", \"-c\", \"ANDON_MARKS=1 exec " +
+                                             built_program("everything_server") + " 2>" + standard_error + "\"]\n")};
     }
     /// The keys that the server has marked so: its calls that began, or were told of their cancel.
     [[nodiscard]] static std::set<std::string> marked(const std::string& file, const std::string& what) {

@@ -177,7 +177,7 @@ TEST(left_by_andon, children_that_it_was_started_with_are_left_alone) {
         "exec \"$@\"";
     const std::string config =
         folder.write("andon.toml", "[servers.s]\ncommand = [\"" MISBEHAVING_SERVER "\"]\nrestart_first = \"10ms\"\n");
-    server_process andon(revision::v2025_11_25, {.argv = {"/bin/sh", "-c", script, "sh", ANDON_COMMAND, "wrap",
+    server_process andon(revision::v2025_11_25, {.argv = {"/bin/sh", "-c", script, "sh", built_program("andon"), "wrap",
                                                           "--config", config, "--server", "s"},
                                                  .environment = environment});
     std::vector<process_watch> jobs;

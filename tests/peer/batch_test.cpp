@@ -37,6 +37,8 @@ const std::vector<revision> with_batches{revision::v2025_03_26};
 const std::vector<revision> without_batches{revision::v2024_11_05, revision::v2025_06_18, revision::v2025_11_25,
                                             revision::v2026_07_28};
 
+const std::string skipped = " is too long: it has more than 8 bytes, and was skipped";
+
 const std::string modern_meta = R"("params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28")";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -108,22 +110,46 @@ INSTANTIATE_TEST_SUITE_P(
              {"request 1 b", "handle 1 b"}}},
         script_case{"in_a_revision_that_has_none",
                     without_batches,
-                    {{"hear [" + request("1", "a") + "]", "send {..."}, {"request 1 b", "handle 1 b"}}}}),
+                    {{"hear [" + request("1", "a") + "]", "send {..."}, {"request 1 b", "handle 1 b"}}},
+        script_case{"too_long",
+                    with_batches,
+                    {{"too long [" + request("1", "a") + R"(,{"method":"n"},)" + request("2", "b") + "]",
+                      "into the batch | ignored: not a message: the notification" + skipped +
+                          R"( | send [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,...)"},
+                     {"too long [" + request("1", "a") + ",",
+                      R"(into the batch | send [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,...)"}}},
+        script_case{"too_long_in_a_revision_that_has_none",
+                    without_batches,
+                    {{"too long [" + request("1", "a") + "]",
+                      "ignored: not a message: the request" + skipped + " | send {..."}}}}),
     by_name());
 
-INSTANTIATE_TEST_SUITE_P(peer, client_batch,
-                         testing::ValuesIn(std::vector<script_case>{
-                             script_case{
-                                 "of_a_server",
-                                 with_batches,
-                                 {{"start 16 a", "send ..."},
-                                  {hear(result("16"), request("1", "ping"), request("2", "roots/list"), cancelled("2")),
-                                   "settle 16 | into the batch | handle 2 roots/list | nothing"},
-                                  {"answer 2", "send [" + result("1") + "]"}}},
-                             script_case{"is_not_answered_where_there_are_none",
-                                         without_batches,
-                                         {{"hear [" + request("1", "ping") + "]", "ignored: not a message: ..."}}}}),
-                         by_name());
+INSTANTIATE_TEST_SUITE_P(
+    peer, client_batch,
+    testing::ValuesIn(std::vector<script_case>{
+        script_case{"of_a_server",
+                    with_batches,
+                    {{"start 16 a", "send ..."},
+                     {hear(result("16"), request("1", "ping"), request("2", "roots/list"), cancelled("2")),
+                      "settle 16 | into the batch | handle 2 roots/list | nothing"},
+                     {"answer 2", "send [" + result("1") + "]"}}},
+        script_case{"is_not_answered_where_there_are_none",
+                    without_batches,
+                    {{"hear [" + request("1", "ping") + "]", "ignored: not a message: ..."}}},
+        script_case{"too_long",
+                    with_batches,
+                    {{"too long [" + result("16") + "," + request("1", "a") + "," + result("17"),
+                      "ignored: not a message: the answer" + skipped +
+                          R"( to 16 | send [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,)"
+                          R"("message":"the request)" +
+                          skipped + R"("}}] | ignored: not a message: the answer)" + skipped +
+                          " to 17 | ignored: not a message: the line" + skipped}}},
+        script_case{"too_long_where_there_are_none",
+                    without_batches,
+                    {{"too long [" + result("16") + "," + request("1", "a") + "]",
+                      "ignored: not a message: the answer" + skipped + " to 16 | ignored: not a message: the request" +
+                          skipped + " | ignored: not a message: a batch: ..."}}}}),
+    by_name());
 
 TEST(peer_batch, before_the_session_is_established_there_are_none) {
     script_runner runner(peer_role::server, revision::v2025_03_26);

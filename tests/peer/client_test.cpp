@@ -89,6 +89,53 @@ INSTANTIATE_TEST_SUITE_P(
                      {R"(hear {"jsonrpc":"2.0","error":{"code":-32700}})", "ignored: an error for no request: ..."}}}}),
     by_name());
 
+const std::string skipped = " is too long: it has more than 8 bytes, and was skipped";
+
+INSTANTIATE_TEST_SUITE_P(
+    too_long, client_peer,
+    testing::ValuesIn(std::vector<script_case>{
+        script_case{
+            "an_answer_is_that_of_its_request",
+            every_one,
+            {{R"(too long {"jsonrpc":"2.0","result":{"id":17,"method":"m"},"id":16.0})",
+              "ignored: not a message: the answer" + skipped + " to 16"},
+             {R"(too long {"id":16,"id":16,"error":{}})", "ignored: not a message: the answer" + skipped + " to 16"},
+             {R"(too long {"jsonrpc":"2.0","id":16})", "ignored: not a message: the line" + skipped + " to 16"},
+             {R"(too long {"id":16,"result":{)", "ignored: not a message: the answer" + skipped + " to 16"}}},
+        script_case{
+            "MSG_3_one_whose_id_is_none_is_anybodys",
+            every_one,
+            {{R"(too long {"jsonrpc":"2.0","result":1})",
+              "ignored: not a message: the answer" + skipped + " to somebody"},
+             {R"(too long {"id":16,"id":17,"result":1})",
+              "ignored: not a message: the answer" + skipped + " to somebody"},
+             {R"(too long {"id":16.5,"result":1})", "ignored: not a message: the answer" + skipped + " to somebody"}}},
+        script_case{"MSG_3_one_that_cannot_be_ours_is_nobodys",
+                    every_one,
+                    {{R"(too long {"id":"16","result":1})", "ignored: not a message: the answer" + skipped},
+                     {R"(too long {"id":null,"error":{}})", "ignored: not a message: the answer" + skipped},
+                     {R"(too long {"error":{}})", "ignored: not a message: the answer" + skipped}}},
+        script_case{"what_is_no_answer_is_nobodys",
+                    every_one,
+                    {{R"(too long {"method":"notifications/message","params":{"id":16}})",
+                      "ignored: not a message: the notification" + skipped},
+                     {R"(too long {"method":"m","id":16,"result":1})", "ignored: not a message: the request" + skipped},
+                     {"too long Listening on port 80", "ignored: not a message: the line" + skipped},
+                     {R"(too long {"id":16,)", "ignored: not a message: the line" + skipped}}},
+        script_case{
+            "a_request_is_answered",
+            legacy_ones,
+            {{R"(too long {"jsonrpc":"2.0","id":"\u0071","method":"roots/list"})",
+              R"(send {"jsonrpc":"2.0","id":"\u0071","error":{"code":-32600,"message":"the request)" + skipped +
+                  "\"}}"},
+             {R"(too long {"id":[],"method":"roots/list"})", "ignored: not a message: the request" + skipped},
+             {R"(too long {"id":5,"id":5,"method":"roots/list"})", "ignored: not a message: the request" + skipped}}},
+        script_case{"a_modern_server_has_no_requests",
+                    modern_ones,
+                    {{R"(too long {"jsonrpc":"2.0","id":5,"method":"roots/list"})",
+                      "ignored: not a message: the request" + skipped}}}}),
+    by_name());
+
 const std::string cancel_ignored = "ignored: a cancel from the server, which this revision does not have";
 
 INSTANTIATE_TEST_SUITE_P(

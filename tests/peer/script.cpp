@@ -80,6 +80,19 @@ std::string script_runner::hear(const std::string& line) {
     return all;
 }
 
+std::string script_runner::too_long(const std::string& line) {
+    line_skimmer skimmer;
+    skimmer.follow(line);
+    skimmed_line seen = skimmer.end();
+    seen.longest = 8;
+    std::string all;
+    for (peer_step& step : peer_->line_too_long(seen)) {
+        const std::string whose = !step.lost_answer ? "" : step.answered ? std::to_string(*step.answered) : "somebody";
+        all += (all.empty() ? "" : " | ") + describe(std::move(step)) + (whose.empty() ? "" : " to " + whose);
+    }
+    return all;
+}
+
 std::string script_runner::in_flight_command(const std::string& verb, const std::string& raw_id) {
     const auto found = requests_.find(raw_id);
     if (found == requests_.end()) return "not in flight";
@@ -122,7 +135,7 @@ std::string script_runner::run(const std::string& does) {
     if (verb == "result") return hear(result_message(id, "{}"));
     if (verb == "error") return hear(error_message(id, -1, "no"));
     if (verb == "answer" || verb == "end" || verb == "look") return in_flight_command(verb, id);
-    if (verb == "too") return describe(peer_->line_too_long());
+    if (verb == "too") return too_long(rest);
     if (verb == "open") return describe(peer_->open(now_));
     if (verb == "pass") {
         now_ += std::chrono::milliseconds(std::stoll(id));

@@ -16,7 +16,7 @@ namespace andon {
 ///   cancelled ID [REASON]   notifications/cancelled for it
 ///   result N, error N       an answer to a request of ours
 ///   progress N              about a request of ours
-///   too long                a line that the splitter dropped
+///   too long [LINE]         a line that the splitter dropped
 ///   open                    a client begins
 ///   pass MS                 time, and what it brings
 ///   start N METHOD          a request of ours; stop N [REASON]: its cancel; forget N
@@ -47,6 +47,7 @@ public:
 
 private:
     std::string hear(const std::string& line);
+    std::string too_long(const std::string& line);
     std::string describe(peer_step step);
     std::string in_flight_command(const std::string& verb, const std::string& raw_id);
 

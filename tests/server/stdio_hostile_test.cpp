@@ -181,9 +181,11 @@ TEST_P(server_hostile, RCV_6_a_line_one_byte_longer_than_the_limit_is_skipped) {
     server.send(head + std::string(limit - head.size() - tail.size(), 'x') + tail);
     EXPECT_EQ(code_of(server.answer("71")), 0);
     server.send(head + std::string(limit + 1 - head.size() - tail.size(), 'x') + tail);
-    EXPECT_THAT(server.line_with("-32600"), HasSubstr("too long"));
+    const json::object refusal = server.answer("71");
+    EXPECT_EQ(code_of(refusal), error_code::invalid_request);
+    EXPECT_THAT(json::serialize(refusal), HasSubstr("too long"));
     server.fence();
-    EXPECT_EQ(server.answers("71"), 1);
+    EXPECT_EQ(server.answers("71"), 2);
 }
 
 TEST_P(server_hostile, RCV_6_an_endless_line_costs_its_limit_and_no_more) {

@@ -29,7 +29,7 @@ public:
         note(std::string(line));
         if (answer) answer(line);
     }
-    void on_line_too_long() override { note("(too long)"); }
+    void on_line_too_long(const skimmed_line& /*line*/) override { note("(too long)"); }
     void on_closed(std::string_view why) override {
         note("(closed: " + std::string(why) + ")");
         if (closed) closed();

@@ -329,7 +329,15 @@ TEST(unreadable_answers, say_whose_they_are_where_that_can_be_seen) {
     EXPECT_EQ(answered(R"({"result":{"id":"x","a":[1,]},"jsonrpc":"2.0","id": 8})"), 8);
     EXPECT_EQ(answered("{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":\"\xFF\"}"), 9);
     EXPECT_EQ(answered(R"({"id":10,"result":{}})"), 10);
-    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":"x","result":{},"error":{}})"), std::nullopt);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":12})"), 12) << "neither";
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":13,"result":{"id":1},"error":{}})"), 13) << "both";
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":14,"id":14,"result":{"id":1}})"), 14);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":15,"result":{"a":NaN,"id":1}})"), 15);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","result":{"a":"b},"id":16})"), 16) << "by the looks of it";
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":1,"id":2,"result":{}})"), std::nullopt);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","result":{"id":1}})"), std::nullopt);
+    EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":"x","result":{},"error":{}})"), -1) << "no number, so to none of ours";
+    EXPECT_EQ(answered(R"({"jsonrpc":"1.0","id":null,"error":{}})"), -1) << "to no request";
     EXPECT_EQ(answered(R"({"jsonrpc":"2.0","id":11,"method":"m","params":{"result":NaN}})"), -1) << "a request";
     EXPECT_EQ(answered("Listening on port 80"), -1);
 }

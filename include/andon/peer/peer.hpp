@@ -13,6 +13,7 @@
 
 #include "andon/core/in_flight.hpp"
 #include "andon/wire/envelope.hpp"
+#include "andon/wire/line_skimmer.hpp"
 #include "andon/wire/message.hpp"
 #include "andon/wire/revision.hpp"
 
@@ -115,7 +116,8 @@ public:
                                                       std::vector<std::int64_t>* lost = nullptr);
     [[nodiscard]] peer_step receive_of_batch(std::string_view message, std::shared_ptr<batch_answers> batch,
                                              message_scope scope, time_point now);
-    [[nodiscard]] peer_step line_too_long() const;
+    /// A step for each message that was seen in it, and for what was not seen.
+    [[nodiscard]] std::vector<peer_step> line_too_long(const skimmed_line& line);
 
     // A client's beginning.
 
@@ -172,6 +174,11 @@ private:
 
     [[nodiscard]] peer_step read(std::string_view line, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step fault(const envelope_fault& found) const;
+    [[nodiscard]] peer_step no_batches() const;
+    [[nodiscard]] peer_step too_long(const skimmed_message& seen, std::size_t longest);
+    [[nodiscard]] bool can_echo(std::string_view raw_id);
+    [[nodiscard]] bool takes_batches() const noexcept { return state_ == state::legacy && policy().batches; }
+    [[nodiscard]] bool takes_requests() const noexcept;
     [[nodiscard]] peer_step on_request(const envelope& message, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step pass_on(const envelope& message, const message_scope& scope, time_point now);
     [[nodiscard]] peer_step on_notification(const envelope& message, const message_scope& scope, time_point now);

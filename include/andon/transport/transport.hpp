@@ -13,6 +13,7 @@
 
 #include "andon/core/cancel_token.hpp"
 #include "andon/transport/log.hpp"
+#include "andon/wire/line_skimmer.hpp"
 
 namespace andon {
 
@@ -65,7 +66,8 @@ public:
         events& operator=(const events&) = delete;
         /// Readable for line_splitter::padding bytes behind its end, and only during the call.
         virtual void on_line(std::string_view line) = 0;
-        virtual void on_line_too_long() = 0;
+        /// It was not kept; what was seen of it.
+        virtual void on_line_too_long(const skimmed_line& line) = 0;
         /// No line comes any more. Once.
         virtual void on_closed(std::string_view why) = 0;
         /// The same, because the peer does not read what it is sent.

@@ -51,8 +51,8 @@ struct envelope_fault {
     std::string message;
     std::string raw_id{};  ///< of a request; empty: it had none that could be read
     bool silent = false;   ///< a notification, or an answer, whose id is one of the reader's own: nobody is told
-    bool answer = false;   ///< by all appearances, if it is no JSON
-    std::optional<std::int64_t> answered{};  ///< the request that it answers, likewise
+    bool answer = false;   ///< by all appearances, and perhaps to a request of the reader's own
+    std::optional<std::int64_t> answered{};  ///< that request; nothing: the answer does not say which
 };
 
 struct envelope_limits {

@@ -7,10 +7,13 @@
 #include <span>
 #include <string_view>
 
+#include "andon/wire/line_skimmer.hpp"
+
 namespace andon {
 
 /// Holds what was read and is not a whole line yet. A line that grows past the limit is dropped as it comes in,
-/// reported once, and the stream goes on behind its end: a stranger's endless line costs the limit and no more.
+/// reported once, with what was seen of it, and the stream goes on behind its end: a stranger's endless line costs the
+/// limit and no more.
 class line_splitter {
 public:
     /// Readable behind every line, as simdjson wants it.
@@ -27,10 +30,11 @@ public:
 
     struct line {
         std::string_view text;
-        bool too_long = false;  ///< dropped: text is empty
+        bool too_long = false;               ///< dropped: text is empty
+        const skimmed_line* seen = nullptr;  ///< of one that was dropped; good until the next
     };
     /// The next whole line that is not blank, or nothing until more has come in.
-    [[nodiscard]] std::optional<line> next() noexcept;
+    [[nodiscard]] std::optional<line> next();
 
 private:
     static constexpr std::size_t least_room = std::size_t{4} << 10U;
@@ -48,6 +52,8 @@ private:
     std::size_t end_ = 0;
     bool full_ = false;      // by the last read: there may have been more
     bool dropping_ = false;  // in a line that was too long
+    line_skimmer skimmer_;   // through that line
+    skimmed_line seen_;
 };
 
 }  // namespace andon

@@ -254,9 +254,18 @@ void posted_message::receive_one(std::string_view line) {
         return;
     }
     if (found != nullptr && found->kind == message_kind::request) asked_ = true;
+    if (found == nullptr && over_->reader().fault().answer) return lose_unreadable(over_->reader().fault());
     if (!is_answer) return over_->hand_over(line);  // what is no message is remarked upon there
     if (found->has_id && found->id == message_.id->view()) return answer(*found, line);
     over_->remark(log_level::debug, "an answer to another request came on the stream of " + message_.raw_id);
+}
+
+/// Where it does not say whose it is, its stream does.
+void posted_message::lose_unreadable(const envelope_fault& fault) {
+    const bool ours = !fault.answered || message_.id->view() == request_id_view(*fault.answered);
+    const std::string why = fault.message;
+    over_->remark(log_level::warning, "not a message: " + why);
+    if (ours) lose("the answer could not be read: " + why);
 }
 
 void posted_message::answer(const envelope& found, std::string_view line) {

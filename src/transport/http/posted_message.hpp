@@ -94,6 +94,7 @@ private:
     void read_events(std::string_view piece);
     void receive(std::string text);
     void receive_one(std::string_view line);
+    void lose_unreadable(const envelope_fault& fault);
     void answer(const envelope& found, std::string_view line);
     void conclude_error();
     void cancel_again();
