@@ -3,7 +3,7 @@
 // `@what key words`.
 //
 //     misbehaving_server [--era legacy|modern|both] [--trap] [--stay] [--mute] [--exit-at-start CODE]
-//                     [--agrees-once FILE] [--works-once FILE] [--computes]
+//                     [--agrees-once FILE] [--works-once FILE] [--computes] [--starts-for MS]
 //
 // It reads while tools work, each on a thread of its own. Of what has "silent:" in its name it acknowledges no
 // subscription.
@@ -368,6 +368,12 @@ int main(int argc, char** argv) {
         if (word == "--computes") {  // for itself, without end
             std::thread([] {
                 for (volatile int n = 0;;) n = 1 - n;
+            }).detach();
+        }
+        if (word == "--starts-for") {  // and reads meanwhile
+            std::thread([until = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::stoi(value()))] {
+                while (std::chrono::steady_clock::now() < until) {
+                }
             }).detach();
         }
         if (word == "--works-once" && !std::filesystem::create_directory(value())) return 7;

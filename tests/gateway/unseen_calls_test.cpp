@@ -367,6 +367,18 @@ TEST_P(computes, for_itself_which_is_seen_before_its_first_call) {
     expect_an_obeyed_cancel_kills_nothing(front);
 }
 
+TEST_P(computes, only_while_it_starts_and_calls_that_burn_are_seen_each_time) {
+    computing.arguments = {"--starts-for", "350"};
+    in_front front(GetParam(), computing);
+    front.open();
+    for (std::size_t cancelled = 1; cancelled <= 2; ++cancelled) {
+        front.call("1", "burn", with_key("k" + std::to_string(cancelled)));
+        const process_watch its(front.began("k" + std::to_string(cancelled)).pid);
+        front.cancel("1");
+        EXPECT_TRUE(its.wait_for_end()) << cancelled;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(gateway, computes, testing::Values(hosted::wrap, hosted::modern_gateway), hosted_name());
 
 }  // namespace
