@@ -52,6 +52,8 @@ TEST(config, an_empty_file_is_the_defaults) {
     const configuration config = parsed("");
     EXPECT_EQ(config.gateway.address, "127.0.0.1");
     EXPECT_EQ(config.gateway.max_body, 16U << 20U);
+    EXPECT_EQ(config.gateway.stalled_after, std::chrono::seconds(30));
+    EXPECT_EQ(config.gateway.abandon_after, std::chrono::minutes(5));
     EXPECT_TRUE(config.journal.enabled);
     EXPECT_THAT(config.servers, IsEmpty());
     EXPECT_EQ(config.server("any"), nullptr);

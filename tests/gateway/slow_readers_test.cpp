@@ -100,6 +100,13 @@ public:
             return false;
         }
     }
+    /// Where the machine is busy it may be cut off again.
+    void read_to_the_end(const http_caller& by) {
+        for (int cuts = 0; !read(); ++cuts) {
+            ASSERT_LT(cuts, 20);
+            resume(by);
+        }
+    }
     void read_first() {
         EXPECT_TRUE(connection_.head().in_events());
         EXPECT_TRUE(read_event());
@@ -140,7 +147,7 @@ TEST_P(slow_host, HTTP_2_that_is_cut_off_comes_back_again_and_again_and_misses_n
         slow.resume(front.caller());
     }
     EXPECT_FALSE(front.andon().marked("poured", "k"));
-    EXPECT_TRUE(slow.read());
+    slow.read_to_the_end(front.caller());
     EXPECT_EQ(slow.last(), poured);
     EXPECT_LT(front.andon().status("VmHWM"), kibibytes(most_memory));
     const std::string session = front.caller().session();
@@ -157,7 +164,7 @@ TEST_P(slow_host, HTTP_2_that_is_cut_off_and_drops_what_its_system_has_got_misse
     front.andon().logged(cut_off);
     slow.connection().reset();
     slow.resume(front.caller());
-    EXPECT_TRUE(slow.read());
+    slow.read_to_the_end(front.caller());
     EXPECT_EQ(slow.last(), 200);
 }
 

@@ -70,6 +70,16 @@ std::string drained(outbox& box, const small_pipe& pipe) {
     }
 }
 
+/// While threads fill it, and to its end.
+std::string drained_while(const std::atomic<int>& running, outbox& box, const small_pipe& pipe) {
+    std::string all;
+    while (running != 0) {
+        EXPECT_NE(box.flush(pipe.writer()), flushed::broken);
+        all += pipe.read();
+    }
+    return all + drained(box, pipe);
+}
+
 struct heard_lines {
     std::map<int, int> last{{0, -1}, {1, -1}, {2, -1}};
     std::map<int, int> count;
@@ -312,12 +322,7 @@ TEST(outbox, RCV_4_swept_out_while_others_write_each_in_order_and_what_lives_is_
             --running;
         });
     }
-    std::string all;
-    while (running != 0) {
-        EXPECT_NE(box.flush(pipe.writer()), flushed::broken);
-        all += pipe.read();
-    }
-    all += drained(box, pipe);
+    const std::string all = drained_while(running, box, pipe);
     auto count = heard_in(all).count;
     EXPECT_EQ(count[0], lines);
     EXPECT_EQ(count[2], taken[2]) << "nobody cancelled it";
@@ -344,12 +349,7 @@ TEST(outbox, RCV_4_from_several_threads_each_in_order_and_nothing_after_a_cancel
             --running;
         });
     }
-    std::string all;
-    while (running != 0) {
-        EXPECT_NE(box.flush(pipe.writer()), flushed::broken);
-        all += pipe.read();
-    }
-    all += drained(box, pipe);
+    const std::string all = drained_while(running, box, pipe);
     auto [last, count] = heard_in(all);
     EXPECT_EQ(count[0], lines);
     EXPECT_EQ(count[2], lines);
