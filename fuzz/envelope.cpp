@@ -126,8 +126,9 @@ void check(const skimmed_line& line, const envelope* message, const envelope_fau
     require(seen.raw_id.size() <= line_skimmer::longest_raw_id, "no more than can be kept");
     if (message == nullptr) {
         require(fault.raw_id.empty() || fault.raw_id == seen.raw_id, "who is answered is who asked");
-        if (line.batch || fault.code == error_code::parse_error || !fault.answered) return;
-        require(!seen.method && seen.has_id, "an answer is told by its id");
+        if (!line.batch && seen.whole && fault.answered) {
+            require(!seen.method && seen.has_id, "an answer is told by its id");
+        }
         return;
     }
     require(!line.batch && seen.whole, "a message is seen whole");

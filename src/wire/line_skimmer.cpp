@@ -7,7 +7,7 @@
 namespace andon {
 namespace {
 
-bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_between(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 }  // namespace
 
@@ -76,13 +76,13 @@ std::size_t line_skimmer::through_nested(std::string_view piece) {
 /// Outside of texts, and of what is nested in a message.
 void line_skimmer::look_at(char c) {
     if (place_ == place::scalar) {
-        if (c != ',' && c != '}' && !is_blank(c)) {
+        if (c != ',' && c != '}' && !is_between(c)) {
             if (std::string_view("\"{[]:").find(c) != std::string_view::npos) place_ = place::lost;
             return keep({&c, 1});
         }
         end_value();
     }
-    if (is_blank(c)) return;
+    if (is_between(c)) return;
     switch (place_) {
         case place::before:
             if (c == '{') return begin_message();

@@ -59,10 +59,9 @@ TEST_P(http_answers, in_plain_json_and_in_events) {
 
 TEST_P(http_answers, that_cannot_be_read_are_those_of_their_streams) {
     auto client = connect();
-    for (const std::string& bad :
-         {std::string(R"({"jsonrpc":"2.0","result":{"a":NaN}})"), std::string(R"({"jsonrpc":"2.0","result":{}})"),
-          std::string(R"({"jsonrpc":"2.0","id":$ID,"result":{},"error":{}})"),
-          std::string(R"({"jsonrpc":"2.0","id":$ID})")}) {
+    for (const std::string& bad : {std::string(R"({"jsonrpc":"2.0","result":{"a":NaN}})"),
+                                   std::string(R"({"jsonrpc":"2.0","id":$ID,"result":{},"error":{}})"),
+                                   std::string(R"({"jsonrpc":"2.0","id":$ID})")}) {
         const auto first = client.call_tool("first");
         const auto of_first = server_.next("tools/call");
         const auto second = client.call_tool("second");

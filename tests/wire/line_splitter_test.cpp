@@ -145,6 +145,34 @@ TEST(line_splitter, an_endless_line_costs_its_limit_and_no_more) {
     EXPECT_FALSE(splitter.next());
 }
 
+TEST(line_splitter, says_what_it_saw_of_a_line_that_was_too_long) {
+    const std::string bytes = R"({"id":1,"result":"short"})"
+                              "\n"
+                              R"({"jsonrpc":"2.0","result":{"id":6,"text":"\"}"},"id":5})"
+                              "\n"
+                              R"({"jsonrpc":"2.0","method":"m","params":{"id":6,"a":[]}})"
+                              "\n";
+    for (std::size_t chunk = 1; chunk <= bytes.size(); ++chunk) {
+        line_splitter splitter(30);
+        std::vector<skimmed_line> seen;
+        for (std::string_view rest = bytes; !rest.empty();) {
+            const std::size_t size = std::min(chunk, rest.size());
+            std::memcpy(splitter.room().data(), rest.data(), size);
+            splitter.filled(size);
+            rest.remove_prefix(size);
+            while (const auto line = splitter.next()) {
+                if (line->too_long) seen.push_back(*line->seen);
+            }
+        }
+        ASSERT_EQ(seen.size(), 2U);
+        EXPECT_EQ(seen[0].longest, 30U);
+        EXPECT_TRUE(seen[0].messages.at(0).result);
+        EXPECT_EQ(seen[0].messages.at(0).raw_id, "5");
+        EXPECT_TRUE(seen[1].messages.at(0).method);
+        EXPECT_FALSE(seen[1].messages.at(0).has_id);
+    }
+}
+
 TEST(line_splitter, has_more_room_for_a_peer_that_fills_it_at_once) {
     line_splitter splitter(1U << 20U);
     const auto fill = [&] {

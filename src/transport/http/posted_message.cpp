@@ -260,9 +260,11 @@ void posted_message::receive_one(std::string_view line) {
     over_->remark(log_level::debug, "an answer to another request came on the stream of " + message_.raw_id);
 }
 
-/// Where it does not say whose it is, its stream does.
+/// Where it is no JSON and does not say whose it is, its stream does. Any other that is not ours is stepped over: if
+/// ours does not come behind it, the end of the stream tells.
 void posted_message::lose_unreadable(const envelope_fault& fault) {
-    const bool ours = !fault.answered || message_.id->view() == request_id_view(*fault.answered);
+    const bool ours = fault.answered ? message_.id->view() == request_id_view(*fault.answered)
+                                     : fault.code == error_code::parse_error;
     const std::string why = fault.message;
     over_->remark(log_level::warning, "not a message: " + why);
     if (ours) lose("the answer could not be read: " + why);
