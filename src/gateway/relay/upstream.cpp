@@ -121,8 +121,7 @@ std::unique_ptr<transport> upstream::connect() {
     // One that does not read is not waited for at its end: the loop is everybody's.
     auto over = descriptor_transport(from, duplicate(tree_->in()), {.linger = {}});
     tree_->close_out();
-    tree_->close_in();
-    return over;
+    return over;  // its input is open here, too: see on_ended()
 }
 
 void upstream::start(events& told, const handshake_memory& memory) {
@@ -339,6 +338,8 @@ void upstream::on_ended(std::string_view why) {
     // Whoever is told lets go of us, and so of what is being said, and of the conversation that is saying it.
     around_->loop.post([self = shared_from_this()] {});
     state_ = state::gone;
+    // One that is being killed is not to leave by itself meanwhile: what was killed is counted.
+    if (tree_ && why_gone_.empty()) tree_->close_in();
     why_ended_ = why == gone ? std::string(gone) : std::string(gone) + ": " + visible_text(why, 256);
     if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit
     awaits_report_ = true;
@@ -438,6 +439,7 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     around_->loop.post([self = shared_from_this()] {
         self->talk_->leave([self] {
             self->talk_->close(cancel_cause::shutdown, "the host is gone");
+            if (self->tree_) self->tree_->close_in();
             self->fail_running("the server was left");
             if (self->pid_ != 0) return;
             self->reaped();
