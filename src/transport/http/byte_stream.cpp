@@ -96,6 +96,8 @@ void byte_stream::close() {
     socket_.close();
 }
 
+bool byte_stream::timed_out() const noexcept { return tls_ ? tls_->timed_out() : failure_ == ETIMEDOUT; }
+
 std::string_view byte_stream::error() const noexcept {
     if (tls_) return tls_->error();
     const char* const text = ::strerrordesc_np(failure_);

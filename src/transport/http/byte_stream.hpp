@@ -60,6 +60,8 @@ public:
     void close();
     /// After `failed`, until close(): what went wrong, fit for a log.
     [[nodiscard]] std::string_view error() const noexcept;
+    /// Likewise: that the peer's system took nothing for as long as ours waits for it.
+    [[nodiscard]] bool timed_out() const noexcept;
 
 private:
     descriptor socket_;

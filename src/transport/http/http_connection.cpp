@@ -112,6 +112,16 @@ void http_connection::tell_of_cut(std::string_view how) {
     if (const auto told = std::exchange(when_cut_off_, {})) told(how);
 }
 
+/// Of the kernel's, which sees that the client reads nothing of what it has taken already.
+void http_connection::look_for_timeout() {
+    if (stream_.timed_out()) tell_of_cut("read nothing for " + in_words(limits_->stalled));
+}
+
+void http_connection::fail() {
+    look_for_timeout();
+    close(stream_.error());
+}
+
 void http_connection::overflow() {
     tell_of_cut("leaves too much unread");
     close_soon(unread);
@@ -132,7 +142,7 @@ void http_connection::on_readable() {
         const byte_stream::result got = stream_.read(room);
         if (got.what == byte_stream::status::would_block) break;
         if (got.what == byte_stream::status::closed) return close("the client closed the connection");
-        if (got.what == byte_stream::status::failed) return close(stream_.error());
+        if (got.what == byte_stream::status::failed) return fail();
         take({room.data(), got.bytes});
         if (!tls_ && got.bytes < room.size()) break;
         // With TLS what was decrypted already makes no socket readable.
@@ -330,6 +340,7 @@ void http_connection::flush() {
         return wrote.bytes;
     });
     if (flushed == outbox::flushed::broken) {
+        look_for_timeout();
         return close_soon("the client closed the connection");
     }
     if (flushed == outbox::flushed::blocked || stream_.wants_write()) return write_later();
@@ -346,7 +357,7 @@ void http_connection::write_later() {
         blocked_ = false;
         active_ = now();
         const byte_stream::result done = stream_.flush();
-        if (done.what == byte_stream::status::failed) return close(stream_.error());
+        if (done.what == byte_stream::status::failed) return fail();
         if (done.what == byte_stream::status::would_block && stream_.wants_write()) return write_later();
         flush();
         look_for_crowd();

@@ -109,6 +109,8 @@ private:
     /// As soon as whoever is answering is done with what it is in the middle of.
     void close_soon(std::string_view why);
     void tell_of_cut(std::string_view how);
+    void look_for_timeout();
+    void fail();
     void overflow();
     void read_later();
     void on_readable();

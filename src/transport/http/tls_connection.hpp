@@ -1,6 +1,7 @@
 // The TLS half of a byte_stream.
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <openssl/types.h>
 #include <string>
@@ -33,6 +34,7 @@ public:
     /// Tells the peer that nothing more comes, if that can be done at once.
     void say_goodbye();
     [[nodiscard]] std::string_view error() const noexcept { return error_; }
+    [[nodiscard]] bool timed_out() const noexcept { return receive_error_ == ETIMEDOUT; }
 
 private:
     friend struct socket_bio;
