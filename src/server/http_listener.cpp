@@ -18,7 +18,9 @@ void set_option(int socket, int level, int name, int value) { ::setsockopt(socke
 /// A client that vanished without a word is found by what we send it and it does not acknowledge, and by probes while
 /// we have nothing to send.
 void watch_over(int socket, duration patience) {
-    const auto seconds = std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(patience).count(), 1);
+    constexpr std::int64_t most = 32'767;  // that the kernel takes
+    const auto wanted = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
+    const std::int64_t seconds = std::clamp<std::int64_t>(wanted, 1, most);
     set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
     set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(seconds));

@@ -57,6 +57,7 @@ void stop_watch::ready() {
 }
 
 void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
+    if (gone_) return call->stopped(stop_evidence::exited, now());
     waiting_.insert_or_assign(call->wire_id(),
                               watched{.call = call,
                                       .judgement = stop_judgement(call->asked(), call->policy().grace, call->cadence()),

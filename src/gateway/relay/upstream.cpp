@@ -117,11 +117,10 @@ std::unique_ptr<transport> upstream::connect() {
                                                 server_->name);
         tree_->close_err();
     }
+    // Its streams stay open here, too: see hang_up().
     const int from = duplicate(tree_->out());
     // One that does not read is not waited for at its end: the loop is everybody's.
-    auto over = descriptor_transport(from, duplicate(tree_->in()), {.linger = {}});
-    tree_->close_out();
-    return over;  // its input is open here, too: see on_ended()
+    return descriptor_transport(from, duplicate(tree_->in()), {.linger = {}});
 }
 
 void upstream::start(events& told, const handshake_memory& memory) {
@@ -338,13 +337,20 @@ void upstream::on_ended(std::string_view why) {
     // Whoever is told lets go of us, and so of what is being said, and of the conversation that is saying it.
     around_->loop.post([self = shared_from_this()] {});
     state_ = state::gone;
-    // One that is being killed is not to leave by itself meanwhile: what was killed is counted.
-    if (tree_ && why_gone_.empty()) tree_->close_in();
+    if (why_gone_.empty()) hang_up();
     why_ended_ = why == gone ? std::string(gone) : std::string(gone) + ": " + visible_text(why, 256);
     if (talk_->protocol().failed()) why_gone_ = visible_text(why, 512);  // that was its end, and not its exit
     awaits_report_ = true;
     if (!why_gone_.empty() || !tree_ || exited_) return conclude();
     patience_.set(now() + report_follows_within, [this] { conclude(); });
+}
+
+/// One that is being killed is not to leave by itself meanwhile, by the end of its input or of whoever reads it: what
+/// was killed is counted. For all others their streams end with the conversation.
+void upstream::hang_up() {
+    if (!tree_) return;
+    tree_->close_in();
+    tree_->close_out();
 }
 
 void upstream::conclude() {
@@ -439,7 +445,7 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     around_->loop.post([self = shared_from_this()] {
         self->talk_->leave([self] {
             self->talk_->close(cancel_cause::shutdown, "the host is gone");
-            if (self->tree_) self->tree_->close_in();
+            self->hang_up();
             self->fail_running("the server was left");
             if (self->pid_ != 0) return;
             self->reaped();

@@ -155,6 +155,7 @@ private:
     void excuse_silence();
     void excuse_within(duration span);
     void read_the_rest();
+    void hang_up();
     void conclude();
     /// Whoever waits for its end has a sign of life.
     void heard_of_task(const std::string& id);

@@ -60,7 +60,9 @@ void listening_stream::on_body(std::string_view piece) {
 void listening_stream::receive(std::string_view line) {
     const bool batch = envelope_reader::looks_like_batch(line);
     const envelope* const found = batch ? nullptr : over_->reader().read(line);
-    if (found != nullptr && (found->kind == message_kind::result || found->kind == message_kind::error)) {
+    const bool answer = found != nullptr ? found->kind == message_kind::result || found->kind == message_kind::error
+                                         : !batch && over_->reader().fault().answer;
+    if (answer) {
         return over_->remark(log_level::debug, "an answer came on the stream that has none");
     }
     over_->hand_over(line);

@@ -239,6 +239,7 @@ std::size_t tls_connection::send_some(std::string_view encrypted) {
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             break;
         } else if (errno != EINTR) {
+            send_timed_out_ = errno == ETIMEDOUT;
             error_ = words(errno);
             broken_ = true;
             break;

@@ -34,7 +34,7 @@ public:
     /// Tells the peer that nothing more comes, if that can be done at once.
     void say_goodbye();
     [[nodiscard]] std::string_view error() const noexcept { return error_; }
-    [[nodiscard]] bool timed_out() const noexcept { return receive_error_ == ETIMEDOUT; }
+    [[nodiscard]] bool timed_out() const noexcept { return receive_error_ == ETIMEDOUT || send_timed_out_; }
 
 private:
     friend struct socket_bio;
@@ -57,6 +57,7 @@ private:
     bool ending_ = false;  // nothing more is to be sent but what waits
     bool at_end_ = false;  // the socket is
     int receive_error_ = 0;
+    bool send_timed_out_ = false;
     std::string waiting_;   // encrypted
     std::size_t sent_ = 0;  // of what is waiting
     std::string error_;
