@@ -363,7 +363,7 @@ peer_step peer::on_cancelled(const envelope& message, const message_scope& scope
 
 peer_step peer::on_answer(const envelope& message, time_point now) {
     if (settings_.role == peer_role::client && !established() && !settings_.relays) return on_handshake(message, now);
-    if (!message.has_id) return ignored("an error for no request: " + visible_text(message.raw_error, 256));
+    if (!message.has_id) return malformed("an error for no request: " + visible_text(message.raw_error, 256));
     const auto found = message.id.is_string() ? outgoing_.end() : outgoing_.find(message.id.number());
     // SND-1: that includes the late answer to what was cancelled.
     if (found == outgoing_.end()) {

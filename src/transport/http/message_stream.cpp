@@ -29,16 +29,27 @@ message_stream::~message_stream() {
 }
 
 void kept_budget::add(message_stream& by, std::size_t bytes) {
-    if (by.kept_bytes_ == 0) by.in_budget_ = keeping_.insert(keeping_.end(), &by);
+    if (by.kept_bytes_ == 0) by.in_budget_ = those_like(by).insert(those_like(by).end(), &by);
     by.kept_bytes_ += bytes;
     used_ += bytes;
-    while (used_ > most_) keeping_.front()->forget_kept();
+    while (used_ > most_) (sent_.empty() ? owed_ : sent_).front()->forget_kept();
+}
+
+void kept_budget::owes(message_stream& by, bool owes) noexcept {
+    auto& from = those_like(by);
+    by.owes_ = owes;
+    auto& to = those_like(by);
+    if (&from != &to && by.kept_bytes_ != 0) to.splice(to.end(), from, by.in_budget_);
+}
+
+std::list<message_stream*>& kept_budget::those_like(const message_stream& by) noexcept {
+    return by.owes_ ? owed_ : sent_;
 }
 
 void kept_budget::remove(message_stream& by, std::size_t bytes) noexcept {
     by.kept_bytes_ -= bytes;
     used_ -= bytes;
-    if (by.kept_bytes_ == 0) keeping_.erase(by.in_budget_);
+    if (by.kept_bytes_ == 0) those_like(by).erase(by.in_budget_);
 }
 
 std::shared_ptr<message_stream> message_stream::make(event_loop& loop, message_stream_settings settings) {
@@ -149,9 +160,12 @@ std::string message_stream::event_id(std::uint64_t number) const {
 /// perhaps not got is there still, and behind it what it was not sent.
 void message_stream::keep_event(std::string_view line, const cancel_token* owner) {
     if (settings_.event_prefix.empty()) return;
+    // Without what is gone, and was sent to nobody, nobody can come back for this.
+    if (listener_ == nullptr && !settings_.of_session && unsent_ > kept_bytes_) return forget_kept();
     const std::size_t unsent = listener_ != nullptr ? listener_->unwritten() : unsent_;
     const std::size_t enough = settings_.keep_bytes + std::min(unsent, settings_.keep_bytes) + line.size();
     kept_.push_back({last_number_, std::string(line), owner != nullptr ? *owner : cancel_token(), owner != nullptr});
+    if (listener_ == nullptr) settings_.kept_by_all->owes(*this, true);
     settings_.kept_by_all->add(*this, line.size());
     while (kept_.size() > 1 && kept_bytes_ - kept_.front().line.size() >= enough) forget_oldest();
 }
@@ -298,6 +312,7 @@ void message_stream::replay(http_connection& listener, std::uint64_t last_seen) 
         if (!listener.event(sse_event(each.line, event_id(each.number)), owner, outbox::loss::forbidden)) return;
     }
     handed_out_ = last_number_;
+    settings_.kept_by_all->owes(*this, false);
     if (!over()) return;
     listener_ = nullptr;
     listener.end_events();
@@ -313,6 +328,7 @@ void message_stream::disconnect_listener() {
 
 void message_stream::listener_left() {
     unsent_ = std::min(listener_->unwritten(), kept_bytes_);
+    settings_.kept_by_all->owes(*this, unsent_ != 0);
     listener_ = nullptr;
 }
 

@@ -22,18 +22,23 @@ namespace andon::detail {
 class message_stream;
 
 /// What all streams together keep for clients that were cut off. When it is too much, the stream that keeps something
-/// for the longest time forgets it. On the loop.
+/// for the longest time forgets it: one whose client was sent all of that, as long as there is any. On the loop.
 class kept_budget {
 public:
     explicit kept_budget(std::size_t most = std::numeric_limits<std::size_t>::max()) noexcept : most_(most) {}
     void add(message_stream& by, std::size_t bytes);
     void remove(message_stream& by, std::size_t bytes) noexcept;
+    /// Whether it keeps what no client was sent.
+    void owes(message_stream& by, bool owes) noexcept;
     [[nodiscard]] std::size_t used() const noexcept { return used_; }
 
 private:
     std::size_t most_;
     std::size_t used_ = 0;
-    std::list<message_stream*> keeping_;  // the oldest first
+    [[nodiscard]] std::list<message_stream*>& those_like(const message_stream& by) noexcept;
+
+    std::list<message_stream*> sent_;  // the oldest first, in both
+    std::list<message_stream*> owed_;
 };
 
 /// What a stream of messages is allowed, and how it ends.
@@ -167,6 +172,7 @@ private:
     std::size_t unsent_ = 0;                          // bytes of these that no kernel was given, while nobody listens
     bool came_in_vain_ = false;                       // somebody, since the last one listened
     std::list<message_stream*>::iterator in_budget_;  // while anything is kept
+    bool owes_ = false;
     std::function<void()> when_over_;
     std::function<void(bool)> when_crowded_;
     bool crowded_ = false;

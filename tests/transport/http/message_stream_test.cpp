@@ -175,6 +175,42 @@ TEST_F(message_stream_test, HTTP_2_what_all_streams_keep_has_a_bound_and_the_old
     EXPECT_EQ(on.on([&] { return budget->used(); }), 1U);
 }
 
+TEST_F(message_stream_test, HTTP_2_what_a_client_was_sent_is_forgotten_before_what_another_was_not) {
+    const auto budget = std::make_shared<kept_budget>(1'000);
+    auto settings = resumable();
+    settings.kept_by_all = budget;
+    const auto away = [&] {
+        make(settings);
+        const auto first = attached();
+        send("seen");
+        EXPECT_EQ(first->client.head().status, 200);
+        EXPECT_EQ(first->client.event()->data, "seen");
+        first->client.close();
+        EXPECT_TRUE(first->closes());
+        return stream;
+    };
+    const auto older = away();
+    send(std::string(300, 'a'));
+    make(settings);
+    const auto another = attached();
+    for (int i = 0; i < 9; ++i) send(std::string(500, 'b'));
+    EXPECT_EQ(on.on([&] { return older->kept_bytes(); }), 304U) << "its client misses it, and the other does not";
+
+    const auto newer = away();
+    send(std::string(800, 'c'));
+    EXPECT_EQ(on.on([&] { return older->kept_bytes(); }), 0U);
+    stream = older;
+    send(std::string(300, 'd'));  // for which nobody can come back any more
+    on.on([&] {
+        EXPECT_EQ(older->kept_bytes(), 0U);
+        EXPECT_EQ(newer->kept_bytes(), 804U);
+        return 0;
+    });
+    EXPECT_EQ(resumed(1)->client.head().status, 400);
+    stream = newer;
+    EXPECT_EQ(resumed(1)->client.head().status, 200);
+}
+
 TEST_F(message_stream_test, HTTP_2_one_who_is_slow_to_read_what_was_missed_misses_nothing_of_it) {
     auto settings = resumable();
     settings.keep_bytes = std::size_t{4} << 20U;
