@@ -327,7 +327,11 @@ void message_stream::disconnect_listener() {
 }
 
 void message_stream::listener_left() {
-    unsent_ = std::min(listener_->unwritten(), kept_bytes_);
+    // More than what is kept and the frames of events and of an answer: some of what it was not sent is forgotten.
+    constexpr std::size_t frame = 64;
+    constexpr std::size_t head = 1'024;
+    const std::size_t unwritten = listener_->unwritten();
+    unsent_ = unwritten > kept_bytes_ + frame * kept_.size() + head ? unwritten : std::min(unwritten, kept_bytes_);
     settings_.kept_by_all->owes(*this, unsent_ != 0);
     listener_ = nullptr;
 }

@@ -314,6 +314,27 @@ TEST_F(message_stream_crowd, HTTP_2_one_that_does_not_read_is_one_that_is_away) 
     EXPECT_FALSE(crowded);
 }
 
+TEST_F(message_stream_crowd, HTTP_2_one_that_does_not_read_what_was_forgotten_is_not_waited_for) {
+    limits.stalled = 300ms;
+    auto settings = resumable();
+    settings.kept_by_all = std::make_shared<kept_budget>(limits.waiting.hard);
+    make(settings);
+    const auto reads = attached();
+    while (!crowded) send(std::string(4'000, '.'));
+    const auto one = stream;
+    message_stream_test::make(std::move(settings));
+    leave_after_first();
+    send(std::string(limits.waiting.hard - 1, '.'));
+    EXPECT_EQ(on.on([&] { return one->kept_bytes(); }), 0U);
+    EXPECT_TRUE(crowded);
+    EXPECT_TRUE(reads->closes());
+    on.settle();
+    EXPECT_FALSE(crowded);
+    stream = one;
+    send("for nobody");
+    EXPECT_EQ(on.on([&] { return stream->kept_bytes(); }), 0U);
+}
+
 TEST_F(message_stream_crowd, HTTP_2_one_who_comes_again_without_reading_has_it_waiting_once) {
     limits.stalled = 1h;  // that is not what it is closed for
     make(resumable());
