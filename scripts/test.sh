@@ -13,7 +13,7 @@ check_tidy() {
     }
 }
 build() { cmake --preset "$1" >/dev/null && cmake --build --preset "$1"; }
-run_tests() { ctest --preset "$1" -j 2 "${@:2}"; }
+run_tests() { ctest --preset "$1" -j 3 "${@:2}"; }
 # Under the sanitizers one revision with batches, the newest legacy one and the modern one are enough: the others run
 # the same code.
 other_revisions='v2024_11_05|v2025_06_18'
