@@ -29,12 +29,12 @@ endfunction()
 
 # What only runs in tests need not be quick, but there is much of it.
 function(andon_quick_to_build target)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O0>)
 endfunction()
 
 # Nor need what waits for people.
 function(andon_rather_quick_to_build target)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
 
 # A library: the sources of its layers under src/<layer>, their headers under include/andon/<layer>.

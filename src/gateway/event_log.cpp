@@ -87,7 +87,7 @@ std::vector<event_log::field> fields_of(const relayed_call_view& call) {
 }  // namespace
 
 event_log::event_log(const log_config& config, int descriptor)
-    : from_(detail::log_level_of_environment().value_or(config.level)),
+    : from_(config.level),
       json_(config.format == log_format::json || (config.format == log_format::automatic && ::isatty(descriptor) == 0)),
       colours_(!json_ && colours_wanted(descriptor)),
       descriptor_(descriptor) {}

@@ -23,7 +23,6 @@ public:
         std::variant<std::string_view, std::int64_t, double, bool> value;
     };
 
-    /// ANDON_LOG goes before the level of the configuration.
     explicit event_log(const log_config& config, int descriptor = STDERR_FILENO);
 
     void line(log_level level, std::string_view text) const noexcept { event(level, {}, text, {}); }

@@ -21,12 +21,16 @@ constexpr std::array<std::string_view, 5> names{"debug", "info", "warning", "err
 
 std::string_view to_string(log_level level) noexcept { return names[static_cast<std::size_t>(level)]; }
 
-std::optional<log_level> log_level_of_environment() {
-    const char* const asked = std::getenv("ANDON_LOG");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    for (std::size_t i = 0; asked != nullptr && i < names.size(); ++i) {
-        if (asked == names[i]) return static_cast<log_level>(i);
+std::optional<log_level> log_level_named(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (name == names[i]) return static_cast<log_level>(i);
     }
     return std::nullopt;
+}
+
+std::optional<log_level> log_level_of_environment() {
+    const char* const asked = std::getenv("ANDON_LOG");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return asked == nullptr ? std::nullopt : log_level_named(asked);
 }
 
 void write_log(int descriptor, std::string_view lines) noexcept {

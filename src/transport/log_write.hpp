@@ -12,6 +12,8 @@ namespace andon::detail {
 inline constexpr std::size_t longest_log_write = 4'096;
 
 [[nodiscard]] std::string_view to_string(log_level level) noexcept;
+/// Nothing: no level has that name.
+[[nodiscard]] std::optional<log_level> log_level_named(std::string_view name) noexcept;
 /// What ANDON_LOG says; nothing: it is unset, or no level.
 [[nodiscard]] std::optional<log_level> log_level_of_environment();
 

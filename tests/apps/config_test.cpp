@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <sys/stat.h>
 
 #include "andon/wire/error.hpp"
 #include "apps/andon_process.hpp"
@@ -106,6 +107,26 @@ TEST_F(config_command, check_refuses_what_is_no_text_that_can_be_read) {
     andon_process gateway({"gateway", "--config", token, "--port", "0"}, {}, at_home_in(folder));
     EXPECT_EQ(gateway.end(), 2);
     EXPECT_THAT(gateway.err(), HasSubstr("the token file /proc/self/mem cannot be read: Input/output error"));
+}
+
+TEST_F(config_command, takes_a_pipe_with_a_writer_and_does_not_wait_for_one_without) {
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), S_IRUSR | S_IWUSR), 0);
+    const result nobody = run({"check", pipe});
+    EXPECT_EQ(nobody.status, 2);
+    EXPECT_EQ(nobody.err, pipe + ": is a pipe, and nobody writes to it\n");
+    // What a shell puts in the place of a file: it can be read once.
+    program substituted({"/bin/bash", "-c",
+                         "exec \"$0\" config check <(sleep 0.1; printf '[servers.a]\ncommand = \"no-such-of-test\"\n')",
+                         built_program("andon")},
+                        at_home_in(folder));
+    EXPECT_EQ(substituted.end(), 1);
+    EXPECT_THAT(substituted.err(), HasSubstr(":2:1: command: there is no program no-such-of-test"));
+    for (const std::string& table : {"[gateway]\ncertificate = \"" + pipe + "\"\nprivate_key = \"" + pipe + "\"\n",
+                                     "[servers.a]\nurl = \"https://localhost:1/\"\nca_file = \"" + pipe + "\"\n"}) {
+        EXPECT_THAT(run({"check", folder.write("tls.toml", table)}).err,
+                    HasSubstr("in '" + pipe + "': it is a pipe\n"));
+    }
 }
 
 TEST_F(config_command, check_warns_of_what_would_fail_later) {

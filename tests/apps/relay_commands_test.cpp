@@ -154,6 +154,30 @@ TEST_F(relay_commands, a_configuration_that_cannot_work_is_2) {
     EXPECT_THAT(open.err, HasSubstr("set \"hosts\" in [gateway]"));
 }
 
+TEST_F(relay_commands, the_level_of_the_log_is_the_flags_else_the_environments_else_the_files) {
+    struct level_case {
+        std::string file;
+        std::string variable;
+        std::vector<std::string> flag;
+        bool logged;
+    };
+    for (const level_case& each :
+         {level_case{"info", "", {}, true}, level_case{"off", "", {}, false}, level_case{"off", "info", {}, true},
+          level_case{"info", "off", {}, false}, level_case{"off", "off", {"--log-level", "info"}, true},
+          level_case{"info", "info", {"--log-level", "off"}, false}}) {
+        const std::string file =
+            folder.write("a.toml", "[log]\nlevel = \"" + each.file + "\"\n[servers.a]\ncommand = \"cat\"\n");
+        std::vector<std::string> arguments{"gateway", "--config", file, "--port", "0"};
+        arguments.insert(arguments.end(), each.flag.begin(), each.flag.end());
+        andon_process gateway(arguments, {}, at_home_in(folder, {{"ANDON_LOG", each.variable}}));
+        static_cast<void>(address_of(gateway));
+        gateway.signal(SIGTERM);
+        static_cast<void>(gateway.end());
+        EXPECT_EQ(gateway.err().find("listening on") != std::string::npos, each.logged)
+            << each.file << ", " << each.variable << ", " << testing::PrintToString(each.flag);
+    }
+}
+
 TEST_F(relay_commands, a_password_in_a_url_is_not_shown) {
     const std::string url = "http://ann:hush@127.0.0.1:1/mcp";
     const andon_run wrap = run({"wrap", "--url", url});

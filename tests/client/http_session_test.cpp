@@ -283,6 +283,7 @@ protected:
     void SetUp() override {
         server_.listen_to_gets();
         client_options how = options();
+        how.lines.longest_line = longest;
         how.on_notification = [this](std::string_view method, const json::object&) { seen_.add(std::string(method)); };
         client_.emplace(server_.connect(std::move(how)));
         stream_ = server_.next();
@@ -293,6 +294,7 @@ protected:
     void say(const raw_http_request& on, const std::string& method, std::string_view id = {}) {
         on.event({{"jsonrpc", "2.0"}, {"method", method}}, id);
     }
+    static constexpr std::size_t longest = std::size_t{64} << 10U;
     recorded<std::string> seen_;
     std::optional<client> client_;
     raw_http_request stream_;
@@ -331,6 +333,17 @@ TEST_P(http_listening, is_heard_and_opened_again_from_the_last_event_on) {
     ASSERT_TRUE(seen_.reach(2));
     server_.fence(*client_);
     EXPECT_THAT(seen_.all(), ElementsAre("notifications/tools/list_changed", "notifications/prompts/list_changed"));
+}
+
+TEST_P(http_listening, steps_over_what_is_too_long) {
+    stream_.begin_events();
+    say(stream_, std::string(longest, 'x'), "g1");
+    say(stream_, "notifications/tools/list_changed");
+    ASSERT_TRUE(seen_.reach(1));
+    stream_.on->close();
+    const auto again = server_.next();
+    EXPECT_EQ(again.header("last-event-id"), "g1") << "it is not said again";
+    EXPECT_THAT(seen_.all(), ElementsAre("notifications/tools/list_changed"));
 }
 
 TEST_P(http_listening, has_no_answers) {

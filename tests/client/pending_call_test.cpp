@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "andon/core/async.hpp"
+#include "client/era_case.hpp"
 #include "client/raw_server.hpp"
-#include "core/named_case.hpp"
 
 namespace andon {
 namespace {
@@ -18,11 +18,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-struct era_case {
-    std::string name;
-    revision speaks;
-};
 
 /// Against a server that a test writes by hand.
 class pending_call_test : public testing::TestWithParam<era_case> {

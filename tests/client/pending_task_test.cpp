@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/era_case.hpp"
 #include "client/raw_server.hpp"
-#include "core/named_case.hpp"
 
 namespace andon {
 namespace {
@@ -14,11 +14,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-struct era_case {
-    std::string name;
-    revision speaks;
-};
 
 /// Against a server of ours whose tools are tasks.
 class pending_task_test : public testing::TestWithParam<era_case> {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/era_case.hpp"
 #include "client/raw_server.hpp"
-#include "core/named_case.hpp"
 
 namespace andon {
 namespace {
@@ -12,11 +12,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-struct era_case {
-    std::string name;
-    revision speaks;
-};
 
 class in_both_eras : public testing::TestWithParam<era_case> {
 protected:

@@ -56,7 +56,6 @@ private:
 
 class event_lines : public testing::Test {
 protected:
-    own_variable level{"ANDON_LOG", nullptr};
     own_variable no_color{"NO_COLOR", nullptr};
     own_variable term{"TERM", "xterm"};
     log_reader pipe{log_reader::kind::pipe};
@@ -114,12 +113,6 @@ TEST_F(event_lines, leaves_out_what_is_below_its_level) {
     EXPECT_EQ(pipe.text(), "");
     log.line(log_level::error, "y");
     EXPECT_NE(pipe.text(), "");
-    const own_variable debug("ANDON_LOG", "debug");
-    event_log({.level = log_level::off}, pipe.descriptor()).line(log_level::debug, "z");
-    EXPECT_NE(pipe.text(), "") << "the environment goes before the file";
-    const own_variable off("ANDON_LOG", "off");
-    event_log({}, pipe.descriptor()).line(log_level::error, "z");
-    EXPECT_EQ(pipe.text(), "");
 }
 
 TEST_F(event_lines, RCV_11_a_cancel_is_logged_with_its_cause_reason_request_and_session) {

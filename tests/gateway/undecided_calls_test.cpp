@@ -78,7 +78,7 @@ protected:
     }
 
     std::shared_ptr<detail::conversation::surroundings> around_ = std::make_shared<detail::conversation::surroundings>(
-        in_flight_limits{.max_per_session = 2 * lane::most_waiting});
+        in_flight_limits{.max_per_session = 2 * waiting_calls::most});
     nobody told_;
     call_desk desk_{told_};
     server_config config_;
@@ -94,7 +94,7 @@ protected:
 };
 
 TEST_F(undecided_calls, are_not_without_number) {
-    call(many_, lane::most_waiting - 2);
+    call(many_, waiting_calls::most - 2);
     call(few_, 2);
     EXPECT_THAT(replies_->lines, IsEmpty());
     call(many_, 1);
@@ -108,8 +108,19 @@ TEST_F(undecided_calls, are_not_without_number) {
     EXPECT_THAT(replies_->lines, SizeIs(2));
     replies_->lines.clear();
     on_loop([&] { decide_(std::nullopt, "it is not there"); });
-    EXPECT_THAT(replies_->lines, SizeIs(lane::most_waiting));
+    EXPECT_THAT(replies_->lines, SizeIs(waiting_calls::most));
     EXPECT_THAT(replies_->lines, Each(HasSubstr("could not be started: it is not there")));
+}
+
+/// Not each that is refused looks through all the others.
+TEST_F(undecided_calls, make_room_again_though_many_were_refused) {
+    call(few_, 1);
+    call(many_, waiting_calls::most - 1);
+    call(many_, 100);
+    EXPECT_THAT(replies_->lines, SizeIs(100));
+    on_loop([&] { few_.close(cancel_cause::disconnect, "gone", std::chrono::steady_clock::now()); });
+    call(many_, waiting_calls::most / 8);
+    EXPECT_THAT(replies_->lines, SizeIs(100 + waiting_calls::most / 8 - 1));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "andon/core/visible_text.hpp"
 #include "gateway/config/nearest_word.hpp"
 #include "transport/http/endpoint.hpp"
+#include "transport/log_write.hpp"
 
 namespace andon::app {
 namespace {
@@ -67,11 +68,8 @@ gateway::configuration configured(const relay_flags& flags) {
     if (flags.no_control) config.control.enabled = false;
     if (flags.log_format == "human") config.log.format = gateway::log_format::human;
     if (flags.log_format == "json") config.log.format = gateway::log_format::json;
-    if (flags.log_level == "debug") config.log.level = log_level::debug;
-    if (flags.log_level == "info") config.log.level = log_level::info;
-    if (flags.log_level == "warning") config.log.level = log_level::warning;
-    if (flags.log_level == "error") config.log.level = log_level::error;
-    if (flags.log_level == "off") config.log.level = log_level::off;
+    if (const auto level = detail::log_level_of_environment()) config.log.level = *level;
+    if (const auto level = detail::log_level_named(flags.log_level)) config.log.level = *level;
     for (gateway::server_config& each : config.servers) apply(flags, each);
     return config;
 }

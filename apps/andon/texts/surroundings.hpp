@@ -17,7 +17,7 @@ inline constexpr std::array environment_variables{
     surrounding{"ANDON_RUNTIME_DIR", "The folder of the control sockets, in place of $XDG_RUNTIME_DIR/andon."},
     surrounding{"ANDON_LOG",
                 "From which level on andon logs to standard error: debug, info (default), warning, error or off. It "
-                "goes before the configuration and --log-level."},
+                "goes before the configuration, and --log-level before it."},
     surrounding{"NO_COLOR", "Set to anything, nothing is coloured."},
     surrounding{"TERM", "On a terminal that is called dumb, or not called anything, nothing is drawn in place."},
     surrounding{"PATH", "Where servers and other programs without a slash in their name are looked for."},

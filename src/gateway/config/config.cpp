@@ -316,6 +316,7 @@ configuration parse_config(std::string_view toml, std::string_view file) {
     }
     if (auto problems = reader.take_problems(); !problems.empty()) throw config_error(std::move(problems));
     config.file = file;
+    config.text = toml;
     return config;
 }
 

@@ -101,6 +101,7 @@ struct log_config {
 
 struct configuration {
     std::string file{};  ///< where it stands; empty: there is none, and these are the defaults
+    std::string text{};  ///< what stands in it
     gateway_config gateway{};
     std::vector<server_config> servers{};  ///< by name
     journal_config journal{};

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <poll.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t longest_file = std::size_t{1} << 20U;
 constexpr std::size_t longest_secret = std::size_t{16} << 10U;
+constexpr int longest_wait_ms = 5'000;
 constexpr std::string_view file_name = "andon.toml";
 
 /// Empty: it is not set.
@@ -42,13 +44,16 @@ file_text read_file(const std::string& path, std::size_t most) {
     const auto unreadable = [] {
         return file_text{.error = "cannot be read: " + std::generic_category().message(errno)};
     };
-    const detail::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // A pipe may be what a shell puts in the place of a file, or one that nobody will ever write to.
+    const detail::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) return unreadable();
     file_text read;
     std::array<char, 16'384> some{};
     for (;;) {
+        pollfd ready{file.get(), POLLIN, 0};
+        if (::poll(&ready, 1, longest_wait_ms) == 0) return {.error = "is a pipe, and nobody writes to it"};
         const ssize_t got = ::read(file.get(), some.data(), some.size());
-        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0 && errno == EISDIR) return {.error = "is a folder"};
         if (got < 0) return unreadable();
         if (got == 0) return read;

@@ -4,7 +4,6 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/config/reaching.hpp"
@@ -44,9 +43,7 @@ std::string fault_of(Load load) {
 class trial {
 public:
     explicit trial(const configuration& config) : config_(config), file_(visible_text(config.file, 400)) {
-        std::ostringstream text;
-        text << std::ifstream(config.file).rdbuf();
-        auto parsed = parse_toml(text.str());
+        auto parsed = parse_toml(config.text);
         if (auto* const table = std::get_if<toml_table>(&parsed)) tree_ = std::move(*table);
     }
 

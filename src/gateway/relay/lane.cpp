@@ -94,35 +94,25 @@ void lane::send(const std::shared_ptr<relayed_call>& call) {
     const bool one_more = shared_.size() < how_.processes && (!ready || ready->running() > 0);
     if (one_more && !retrying_) start_one(shared_);
     if (ready) return call->send(ready);
-    if (is_full(waiting_)) {
-        return call->fail(error_code::internal_error, "too many calls wait for the server to start", call_end::refused);
-    }
-    wait_in(waiting_, call);
+    wait_in(waiting_, call, "the server to start");
 }
 
 void lane::send_waiting() {
     while (!waiting_.empty()) {
         const auto ready = best();
         if (!ready) return;
-        const auto call = std::move(waiting_.front().call);
-        waiting_.pop_front();
-        call->send(ready);
+        waiting_.take_front()->send(ready);
     }
     if (waiting_isolated_.empty()) be_patient();
 }
 
 // Each waits for its own time, and no longer; the first of a queue is the one that came first.
 
-/// Of such as still wait.
-bool lane::is_full(std::deque<waiting_call>& queue) {
-    if (queue.size() < most_waiting) return false;
-    std::erase_if(queue,
-                  [](const waiting_call& each) { return each.call->is_cancelled() || each.call->is_over_for_host(); });
-    return queue.size() >= most_waiting;
-}
-
-void lane::wait_in(std::deque<waiting_call>& queue, const std::shared_ptr<relayed_call>& call) {
-    queue.push_back({call, now()});
+void lane::wait_in(waiting_calls& queue, const std::shared_ptr<relayed_call>& call, std::string_view for_what) {
+    if (!queue.put(call)) {
+        return call->fail(error_code::internal_error, "too many calls wait for " + std::string(for_what),
+                          call_end::refused);
+    }
     if (!patient_) be_patient();
 }
 
@@ -141,8 +131,7 @@ void lane::lose_patience() {
     std::vector<std::shared_ptr<relayed_call>> tired;
     for (auto* const queue : {&waiting_, &waiting_isolated_}) {
         while (!queue->empty() && queue->front().since <= before) {
-            tired.push_back(std::move(queue->front().call));
-            queue->pop_front();
+            tired.push_back(queue->take_front());
         }
     }
     be_patient();
@@ -152,8 +141,8 @@ void lane::lose_patience() {
     }
 }
 
-void lane::give_up(std::deque<waiting_call>& queue, const std::string& why) {
-    for (const auto& each : std::exchange(queue, {})) {
+void lane::give_up(waiting_calls& queue, const std::string& why) {
+    for (const auto& each : queue.take_all()) {
         each.call->fail(error_code::internal_error, server_->name + " could not be started: " + why, call_end::refused);
     }
 }
@@ -187,17 +176,14 @@ void lane::tell_isolated(std::string_view method, std::string_view raw_params) {
 // A process for each call.
 
 void lane::send_isolated(const std::shared_ptr<relayed_call>& call) {
-    if (is_full(waiting_isolated_)) {
-        return call->fail(error_code::internal_error, "too many calls wait for a process", call_end::refused);
-    }
-    wait_in(waiting_isolated_, call);
+    wait_in(waiting_isolated_, call, "a process");
     serve_isolated();
 }
 
 void lane::serve_isolated() {
     while (!waiting_isolated_.empty()) {
-        if (waiting_isolated_.front().call->is_over_for_host() || waiting_isolated_.front().call->is_cancelled()) {
-            waiting_isolated_.pop_front();
+        if (!waiting_isolated_.front().call->is_waited_for()) {
+            waiting_isolated_.take_front();
             continue;
         }
         const auto ready =
@@ -206,8 +192,7 @@ void lane::serve_isolated() {
         const auto its = *ready;
         warm_.erase(ready);
         busy_.emplace(its.get(), its);
-        const auto call = std::move(waiting_isolated_.front().call);
-        waiting_isolated_.pop_front();
+        const auto call = waiting_isolated_.take_front();
         call->when_over([this, its, alive = std::weak_ptr(alive_)](const relayed_call& over) {
             if (alive.lock()) isolated_over(its, over);
         });

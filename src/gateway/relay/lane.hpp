@@ -1,7 +1,6 @@
 // The way from hosts to a server: which of its processes takes a call, and what is done when one dies.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "gateway/config/config.hpp"
 #include "gateway/control/control_desk.hpp"
 #include "gateway/relay/upstream.hpp"
+#include "gateway/relay/waiting_calls.hpp"
 
 namespace andon::gateway {
 
@@ -41,8 +41,6 @@ public:
     protected:
         ~host() = default;
     };
-
-    static constexpr std::size_t most_waiting = 65'536;
 
     struct settings {
         std::size_t processes = 1;           ///< at most, apart from the isolated ones
@@ -104,12 +102,7 @@ private:
     void tell_isolated(std::string_view method, std::string_view raw_params);
     template <class Do>
     void each_isolated_ready(Do what) const;
-    struct waiting_call {
-        std::shared_ptr<relayed_call> call;
-        time_point since;
-    };
-    [[nodiscard]] static bool is_full(std::deque<waiting_call>& queue);
-    void wait_in(std::deque<waiting_call>& queue, const std::shared_ptr<relayed_call>& call);
+    void wait_in(waiting_calls& queue, const std::shared_ptr<relayed_call>& call, std::string_view for_what);
     void be_patient();
     void send_waiting();
     void send_isolated(const std::shared_ptr<relayed_call>& call);
@@ -120,7 +113,7 @@ private:
     void retry_later();
     void replace_lost();
     void start_failed();
-    void give_up(std::deque<waiting_call>& queue, const std::string& why);
+    void give_up(waiting_calls& queue, const std::string& why);
     void lose_patience();
 
     static constexpr std::size_t most_isolated = 256;
@@ -136,8 +129,8 @@ private:
     std::vector<std::shared_ptr<upstream>> shared_;
     std::vector<std::shared_ptr<upstream>> warm_;                          // started, and without a call
     std::unordered_map<const upstream*, std::shared_ptr<upstream>> busy_;  // each with one call
-    std::deque<waiting_call> waiting_;
-    std::deque<waiting_call> waiting_isolated_;
+    waiting_calls waiting_;
+    waiting_calls waiting_isolated_;
     detail::event_loop::timer retry_;
     detail::event_loop::timer impatience_;
     duration pause_{};

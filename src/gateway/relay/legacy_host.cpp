@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gateway/relay/call_desk.hpp"
+#include "gateway/relay/translated_answer.hpp"
 #include "gateway/translation/errors.hpp"
 
 namespace andon::gateway {
@@ -77,16 +78,7 @@ void legacy_host::on_request(const std::shared_ptr<relayed_call>& call) {
 }
 
 std::optional<rewritten_answer> legacy_host::translated(const std::string& method, const envelope& message) {
-    if (message.kind == message_kind::error) {
-        std::string raw = words_->error(method, message.raw_error);
-        const int code = code_in(raw);
-        return rewritten_answer{.raw_error = std::move(raw), .code = code};
-    }
-    auto said = words_->result(method, message.raw_result);
-    if (auto* good = std::get_if<answer>(&said)) return rewritten_answer{.raw_result = std::move(good->raw_result)};
-    const auto& why = std::get<refusal>(said);
-    if (why.afterwards) send_and_forget(*why.afterwards);
-    return rewritten_answer{.raw_error = raw_error_of(why), .code = why.code};
+    return translated_answer(*words_, method, message, [this](const forward& what) { send_and_forget(what); });
 }
 
 void legacy_host::send_and_forget(const forward& what) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "gateway/relay/call_desk.hpp"
-#include "gateway/translation/errors.hpp"
+#include "gateway/relay/translated_answer.hpp"
 
 namespace andon::gateway {
 namespace {
@@ -75,17 +75,9 @@ bool modern_host::translate(relayed_call& call, upstream& to) {
 }
 
 std::optional<rewritten_answer> modern_host::translated(const std::string& method, const envelope& message) {
-    if (message.kind == message_kind::error) {
-        std::string raw = words_->error(method, message.raw_error);
-        const int code = code_in(raw);
-        return rewritten_answer{.raw_error = std::move(raw), .code = code};
-    }
-    auto said = words_->result(method, message.raw_result);
-    if (auto* good = std::get_if<answer>(&said)) return rewritten_answer{.raw_result = std::move(good->raw_result)};
-    const auto& why = std::get<refusal>(said);
-    const auto server = server_.lock();
-    if (why.afterwards && server) server->ask(why.afterwards->method, on_one_line(why.afterwards->raw_params), {});
-    return rewritten_answer{.raw_error = raw_error_of(why), .code = why.code};
+    return translated_answer(*words_, method, message, [this](const forward& what) {
+        if (const auto server = server_.lock()) server->ask(what.method, on_one_line(what.raw_params), {});
+    });
 }
 
 // Subscriptions: the requests of the hosts stay here.

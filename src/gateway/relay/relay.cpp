@@ -101,14 +101,14 @@ bool relay::speak_modern_to_server(relayed_call& initialize, const envelope& ref
 
 void relay::learnt_era(std::optional<era> which, const std::string& why) {
     asking_ = false;
-    const auto waiting = std::exchange(undecided_, {});
+    const auto waiting = undecided_.take_all();
     if (which && *which == era::legacy) {
         lane_.use_one_process();  // its session is one
         dialect_ = std::make_shared<modern_host>(surroundings());
     } else if (which) {
         dialect_ = std::make_shared<passing>(surroundings(), nullptr);
     }
-    for (const auto& call : waiting) {
+    for (const auto& [call, since] : waiting) {
         if (dialect_) {
             dialect_->on_request(call);
         } else {
@@ -143,13 +143,9 @@ void relay::on_request(detail::incoming_request request, const envelope& message
                           call_end::refused);
     }
     if (dialect_) return dialect_->on_request(call);
-    if (undecided_.size() >= lane::most_waiting) {
-        std::erase_if(undecided_, [](const auto& each) { return each->is_cancelled() || each->is_over_for_host(); });
-    }
-    if (undecided_.size() >= lane::most_waiting) {
+    if (!undecided_.put(call)) {
         return call->fail(error_code::internal_error, "too many calls wait for the server to start", call_end::refused);
     }
-    undecided_.push_back(call);
     if (std::exchange(asking_, true)) return;
     how_.ask_era([weak = weak_from_this()](std::optional<era> which, const std::string& why) {
         if (const auto self = weak.lock()) self->learnt_era(which, why);

@@ -9,6 +9,7 @@
 
 #include "gateway/relay/dialect.hpp"
 #include "gateway/relay/lane.hpp"
+#include "gateway/relay/waiting_calls.hpp"
 #include "server/http_service.hpp"
 #include "transport/conversation.hpp"
 
@@ -75,9 +76,9 @@ private:
     std::shared_ptr<const call_origin> origin_;
     std::shared_ptr<detail::conversation> host_;
     lane lane_;
-    std::shared_ptr<dialect> dialect_;                      // null: it is not known yet which
-    std::shared_ptr<dialect> former_;                       // what is in flight may still ask it for its words
-    std::vector<std::shared_ptr<relayed_call>> undecided_;  // until it is
+    std::shared_ptr<dialect> dialect_;  // null: it is not known yet which
+    std::shared_ptr<dialect> former_;   // what is in flight may still ask it for its words
+    waiting_calls undecided_;           // until it is
     bool asking_ = false;
     bool shaken_ = false;  // hands, once
 };

@@ -95,9 +95,8 @@ public:
     [[nodiscard]] const std::string& awaited_task() const noexcept { return awaited_task_; }
     /// That task has given a sign of life, which counts as progress does.
     void task_goes_on();
-    [[nodiscard]] bool is_over_for_host() const noexcept { return over_for_host_; }
-    /// And perhaps not yet over.
-    [[nodiscard]] bool is_cancelled() const noexcept { return token_.cancelled(); }
+    /// By the host, which has neither cancelled it nor been answered.
+    [[nodiscard]] bool is_waited_for() const noexcept { return !over_for_host_ && !token_.cancelled(); }
     /// Where what belongs to it goes.
     [[nodiscard]] const detail::answer_path& to_host() const noexcept { return in_.to; }
     void tell_host(std::string_view line);

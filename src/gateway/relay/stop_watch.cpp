@@ -1,6 +1,7 @@
 #include "gateway/relay/stop_watch.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ constexpr duration first_trial_pause = std::chrono::seconds(1);
 constexpr duration longest_trial_pause = std::chrono::minutes(1);
 
 constexpr std::uint64_t never = ~std::uint64_t{0};  // a number of changes that there is not
+
+/// Of this thread.
+duration processor_time() noexcept {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
 
 /// On the clock of processes. Rather too early, where we had to wait for a processor between the two clocks: else what
 /// a call had started would be taken for older than the call.
@@ -157,14 +165,16 @@ sighting stop_watch::see(const watched& of, sighting common, const detail::proce
 void stop_watch::look() {
     if (held_) return;
     const time_point at = now();
+    const duration before = processor_time();
     const detail::process_activity seen = activity();
     const sighting common = see(seen, at);
     ignoring_calls ignoring;
     auto again = judge_waiting(common, seen, ignoring);
     if (waiting_.empty()) again = try_unseen(common, seen, ignoring);
     looking_ = again.has_value();
-    // A look must not cost more than a twentieth of the time, whatever the server is.
-    not_before_ = now() + 20 * (now() - at);
+    // A look must not cost more than a twentieth of the time, whatever the server is. What counts is what we take of
+    // the processor: on a busy machine the next look would else come too late for the grace time.
+    not_before_ = now() + 20 * (processor_time() - before);
     if (again) look_later(*again);
     // The last: it may be the end of us.
     for (const auto& call : ignoring) {

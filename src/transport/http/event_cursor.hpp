@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::optional<std::string> next(std::string_view& bytes);
     /// An event was too large.
     [[nodiscard]] bool failed() const noexcept { return parser_.failed(); }
+    /// The same, once for each.
+    [[nodiscard]] bool take_failure() noexcept { return parser_.take_failure(); }
 
     [[nodiscard]] bool resumable() const noexcept { return !last_id_.empty(); }
     [[nodiscard]] const std::string& last_id() const noexcept { return last_id_; }

@@ -53,7 +53,10 @@ void listening_stream::on_body(std::string_view piece) {
         receive(line.text());
         if (!*alive) return;
     }
-    if (cursor_.failed()) stop("an event of more than " + std::to_string(over_->longest_line()) + " bytes");
+    if (cursor_.take_failure()) {
+        over_->remark(log_level::warning, "what the server said unasked was skipped: an event of more than " +
+                                              std::to_string(over_->longest_line()) + " bytes");
+    }
 }
 
 /// Answers have no place here: each comes on the stream of its request.

@@ -26,23 +26,19 @@ std::size_t line_end(std::string_view bytes) noexcept {
 }  // namespace
 
 std::optional<sse_parser::event> sse_parser::next(std::string_view& bytes) {
-    while (!bytes.empty() && !failed_) {
+    while (!bytes.empty()) {
         if (std::exchange(after_cr_, false) && bytes.front() == '\n') {
             bytes.remove_prefix(1);
             continue;
         }
-        if (line_.empty() && bytes.front() == ':') in_comment_ = true;
+        if (line_.empty() && !skipping_ && bytes.front() == ':') in_comment_ = true;
 
         const std::size_t end = line_end(bytes);
         const std::string_view part = bytes.substr(0, end);
-        if (!in_comment_ && too_large(line_.size() + part.size())) {
-            failed_ = true;
-            line_ = {};
-            event_ = {};
-            break;
-        }
+        if (!in_comment_ && !skipping_ && too_large(line_.size() + part.size())) skip_event();
+        if (skipping_) blank_ = blank_ && part.empty();
         if (end == std::string_view::npos) {
-            if (!in_comment_) line_ += part;
+            if (!in_comment_ && !skipping_) line_ += part;
             break;
         }
         after_cr_ = bytes[end] == '\r';
@@ -56,7 +52,22 @@ std::optional<sse_parser::event> sse_parser::next(std::string_view& bytes) {
     return std::nullopt;
 }
 
+void sse_parser::skip_event() {
+    failed_ = true;
+    skipping_ = true;
+    blank_ = line_.empty();
+    line_ = {};
+    event_.data = {};
+}
+
 std::optional<sse_parser::event> sse_parser::end_of_line(std::string_view line) {
+    if (skipping_) {
+        first_line_ = false;
+        if (!std::exchange(blank_, true)) return std::nullopt;
+        skipping_ = false;
+        line = {};
+        has_data_ = false;
+    }
     if (std::exchange(first_line_, false) && line.starts_with(byte_order_mark)) {
         line.remove_prefix(byte_order_mark.size());
     }

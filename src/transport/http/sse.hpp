@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace andon::detail {
 
@@ -30,11 +31,14 @@ public:
     /// or is cut off by the end of the stream, does not.
     [[nodiscard]] std::optional<event> next(std::string_view& bytes);
 
-    /// An event was larger than the limit: nothing comes out any more.
+    /// An event was larger than the limit. It is skipped; only its id comes out, where that was seen before.
     [[nodiscard]] bool failed() const noexcept { return failed_; }
+    /// The same, once for each of them, or for several at once.
+    [[nodiscard]] bool take_failure() noexcept { return std::exchange(failed_, false); }
 
 private:
     [[nodiscard]] std::optional<event> end_of_line(std::string_view line);
+    void skip_event();
     void field(std::string_view name, std::string_view value);
     void set_retry(std::string_view digits) noexcept;
     [[nodiscard]] bool too_large(std::size_t more) const noexcept;
@@ -46,6 +50,8 @@ private:
     bool first_line_ = true;   // it may begin with a byte order mark
     bool after_cr_ = false;    // a newline now belongs to the line before
     bool in_comment_ = false;  // of which nothing is kept
+    bool skipping_ = false;    // to the end of an event that is too large
+    bool blank_ = true;        // while skipping: so far, this line is
     bool failed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "transport/http/tls_context.hpp"
 
 #include <cstring>
+#include <filesystem>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdexcept>
@@ -12,6 +13,12 @@ namespace {
 
 /// Instead of asking for one on the terminal.
 int no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* /*given*/) { return -1; }
+
+/// OpenSSL would wait for whoever writes to a pipe, if ever anybody does.
+void expect_no_pipe(const std::string& what, const std::string& file) {
+    std::error_code error;
+    if (std::filesystem::is_fifo(file, error)) throw std::runtime_error(what + ": it is a pipe");
+}
 
 }  // namespace
 
@@ -40,12 +47,12 @@ tls_context::~tls_context() { SSL_CTX_free(context_); }
 std::shared_ptr<tls_context> tls_context::server(const std::string& certificate_file, const std::string& key_file) {
     ERR_clear_error();
     std::shared_ptr<tls_context> made(new tls_context(true));
-    if (SSL_CTX_use_certificate_chain_file(made->get(), certificate_file.c_str()) != 1) {
-        fail("cannot use the certificate in '" + certificate_file + "'");
-    }
-    if (SSL_CTX_use_PrivateKey_file(made->get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
-        fail("cannot use the key in '" + key_file + "'");
-    }
+    const std::string no_certificate = "cannot use the certificate in '" + certificate_file + "'";
+    const std::string no_key = "cannot use the key in '" + key_file + "'";
+    expect_no_pipe(no_certificate, certificate_file);
+    expect_no_pipe(no_key, key_file);
+    if (SSL_CTX_use_certificate_chain_file(made->get(), certificate_file.c_str()) != 1) fail(no_certificate);
+    if (SSL_CTX_use_PrivateKey_file(made->get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) fail(no_key);
     if (SSL_CTX_check_private_key(made->get()) != 1) {
         fail("the key in '" + key_file + "' does not belong to the certificate in '" + certificate_file + "'");
     }
@@ -58,9 +65,11 @@ std::shared_ptr<tls_context> tls_context::client(const std::string& ca_file) {
     SSL_CTX_set_verify(made->get(), SSL_VERIFY_PEER, nullptr);
     if (ca_file.empty()) {
         if (SSL_CTX_set_default_verify_paths(made->get()) != 1) fail("cannot use the system's certificates");
-    } else if (SSL_CTX_load_verify_file(made->get(), ca_file.c_str()) != 1) {
-        fail("cannot use the certificates in '" + ca_file + "'");
+        return made;
     }
+    const std::string no_certificates = "cannot use the certificates in '" + ca_file + "'";
+    expect_no_pipe(no_certificates, ca_file);
+    if (SSL_CTX_load_verify_file(made->get(), ca_file.c_str()) != 1) fail(no_certificates);
     return made;
 }
 

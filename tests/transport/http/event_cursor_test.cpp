@@ -80,10 +80,14 @@ TEST(event_cursor, a_server_that_wants_no_pause_and_says_nothing_does_not_keep_u
     EXPECT_EQ(cursor.pause(), 1500ms);
 }
 
-TEST(event_cursor, an_event_that_is_too_large_is_the_end) {
+TEST(event_cursor, an_event_that_is_too_large_is_told_and_stepped_over) {
     event_cursor cursor(10);
-    EXPECT_EQ(all(cursor, "data: a\n\ndata: far too large\n\ndata: b\n\n"), "[a]");
+    EXPECT_EQ(all(cursor, "data: a\n\nid: 2\ndata: far too large\n\n"), "[a]");
+    EXPECT_EQ(cursor.last_id(), "2") << "it is not asked for again";
     EXPECT_TRUE(cursor.failed());
+    EXPECT_TRUE(cursor.take_failure());
+    EXPECT_EQ(all(cursor, "data: b\n\n"), "[b]");
+    EXPECT_FALSE(cursor.take_failure());
 }
 
 }  // namespace
