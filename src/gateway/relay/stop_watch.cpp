@@ -59,7 +59,9 @@ void stop_watch::ready() {
     own_.clear();
     if (around_.guardian == 0) return;
     for (const auto& each : activity().processes) own_.insert(each.pid);
+    starting_ = true;
     timer_.set(now() + has_started_after, [this] {
+        starting_ = false;
         if (around_.changes() == 0) by_itself_.pause_began(now(), used(), true);
     });
 }
@@ -89,7 +91,9 @@ void stop_watch::hold(bool held) {
 }
 
 void stop_watch::look_later(duration in) {
-    if (!held_) timer_.set(std::max(now() + in, not_before_), [this] { look(); });
+    if (held_) return;
+    starting_ = false;
+    timer_.set(std::max(now() + in, not_before_), [this] { look(); });
 }
 
 // What it does by itself, and when the unseen ones can be tried.
@@ -112,6 +116,7 @@ void stop_watch::look_at_start(int times, double least, std::function<void()> th
 }
 
 void stop_watch::pause_ends() {
+    if (std::exchange(starting_, false)) timer_.clear();  // there is no pause to look at
     if (around_.guardian == 0 || !by_itself_.wants_end(now())) return;
     loop_->post([this, alive = std::weak_ptr(alive_)] {
         if (alive.lock()) by_itself_.pause_ended(now(), used());

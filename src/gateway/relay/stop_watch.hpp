@@ -139,6 +139,7 @@ private:
     time_point trial_clock_{};  // on which only the time passes that is theirs
     time_point alone_since_{};  // on that
     bool trial_waits_ = false;  // for the end of a pause
+    bool starting_ = false;     // the timer is that of the pause behind the start
     duration trial_pause_{};
     bool gone_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that is posted
