@@ -15,7 +15,7 @@
 namespace andon::gateway {
 namespace {
 
-constexpr std::size_t longest_text = 1'024;
+constexpr std::size_t longest_in_log = 1'024;
 
 bool colours_wanted(int descriptor) {
     // NOLINTBEGIN(concurrency-mt-unsafe): nobody sets them
@@ -97,7 +97,7 @@ void event_log::event(log_level level, std::string_view event, std::string_view 
     if (!shows(level)) return;
     std::string line;
     // In one piece, or the server's own lines could stand between.
-    for (std::size_t longest = longest_text; longest >= 16; longest /= 2) {
+    for (std::size_t longest = longest_in_log; longest >= 16; longest /= 2) {
         line = json_ ? json_line(level, event, text, fields, longest) : human_line(level, text, colours_, longest);
         if (line.size() <= detail::longest_log_write) break;
     }
@@ -108,7 +108,7 @@ void event_log::event(log_level level, std::string_view event, std::string_view 
 void event_log::server_said(std::string_view server, std::string_view text) const noexcept try {
     const std::array<field, 1> fields{{{"server", server}}};
     std::string line;
-    for (std::size_t longest = 4 * longest_text; longest >= 16; longest /= 2) {
+    for (std::size_t longest = 4 * longest_in_log; longest >= 16; longest /= 2) {
         line = json_ ? json_line(log_level::info, "stderr", text, fields, longest)
                      : human_line(visible_text(server, 128), text, colours_, longest);
         if (line.size() <= detail::longest_log_write) break;

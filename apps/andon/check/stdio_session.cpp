@@ -10,7 +10,7 @@
 namespace andon::check {
 namespace {
 
-constexpr std::size_t longest_line = std::size_t{64} << 20U;
+constexpr std::size_t longest_answer = std::size_t{64} << 20U;
 constexpr std::size_t longest_log = std::size_t{512} << 10U;
 
 }  // namespace
@@ -41,7 +41,7 @@ std::string in_words(const std::optional<exit_status>& ended) {
 stdio_session::stdio_session(const command& what, session_options how)
     : session(how),
       process_(start_server(what, {.in = stdio::pipe, .out = stdio::pipe, .err = stdio::pipe})),
-      lines_(longest_line) {}
+      lines_(longest_answer) {}
 
 void stdio_session::write(const outgoing& message) {
     const std::string line = message.text + '\n';

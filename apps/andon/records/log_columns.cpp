@@ -9,7 +9,7 @@ namespace {
 
 using gateway::call_end;
 
-constexpr std::size_t gap = 2;
+constexpr std::size_t between = 2;
 constexpr std::size_t indent = 4;          // of what became of a call that stands below it
 constexpr std::size_t outcome_needs = 36;  // "stopped by operator after 120.00 s;"
 constexpr std::size_t widest_padding = 24;
@@ -94,12 +94,12 @@ void log_columns::fit_to_screen() {
         clock_ = clock::alone;
         widths_[ended] = second_length - day_length - 1;
     }
-    if (before_outcome() > *screen_ + gap) widths_[server] = 0;
+    if (before_outcome() > *screen_ + between) widths_[server] = 0;
 }
 
 std::size_t log_columns::before_outcome() const {
     std::size_t sum = 0;
-    for (const std::size_t each : widths_) sum += each == 0 ? 0 : each + gap;
+    for (const std::size_t each : widths_) sum += each == 0 ? 0 : each + between;
     return sum;
 }
 
@@ -112,7 +112,7 @@ std::string log_columns::line_of(const cells& texts) const {
         // An id is of use only whole.
         const bool whole = !screen_ || i == id;
         const std::string text = whole ? padded(texts[i], widths_[i]) : fit(texts[i], widths_[i]);
-        (line += i == ended ? paint_(colour::dim, text) : text).append(gap, ' ');
+        (line += i == ended ? paint_(colour::dim, text) : text).append(between, ' ');
     }
     return line;
 }
@@ -123,7 +123,7 @@ std::string log_columns::heading() const {
     std::ranges::copy(titles, texts.begin());
     std::string line;
     for (std::size_t i = 0; i < count; ++i) {
-        if (widths_[i] != 0) line += fit(texts[i], widths_[i]) + std::string(gap, ' ');
+        if (widths_[i] != 0) line += fit(texts[i], widths_[i]) + std::string(between, ' ');
     }
     if (!outcome_is_below()) line += "WHAT BECAME OF IT";
     line.erase(line.find_last_not_of(' ') + 1);

@@ -19,8 +19,8 @@ namespace {
 
 using words = std::vector<offered_word>;
 
-constexpr std::chrono::milliseconds patience{500};  // of somebody who pressed a key
-constexpr std::size_t looked_at = 500;              // of the newest entries of the journal
+constexpr std::chrono::milliseconds key_patience{500};  // of somebody who pressed a key
+constexpr std::size_t looked_at = 500;                  // of the newest entries of the journal
 
 words server_names(const std::string& config) {
     words found;
@@ -33,7 +33,7 @@ words server_names(const std::string& config) {
 }
 
 std::vector<gateway::found_call> in_flight() {
-    auto found = gateway::survey_andons(patience).calls;
+    auto found = gateway::survey_andons(key_patience).calls;
     std::erase_if(found, [](const gateway::found_call& each) {
         return each.call.stage == gateway::call_stage::stopped || each.call.stage == gateway::call_stage::over;
     });

@@ -11,8 +11,8 @@
 namespace andon::gateway {
 namespace {
 
-constexpr std::size_t longest_shown = 4'096;  // of what a server says of its progress
-constexpr int timed_out_code = -32001;        // what the official SDKs say of a request that took too long
+constexpr std::size_t longest_progress = 4'096;  // of what a server says of its progress
+constexpr int timed_out_code = -32001;           // what the official SDKs say of a request that took too long
 
 std::string text_of(std::string_view raw, std::size_t most) {
     return raw.empty() ? std::string() : visible_text(string_from_json(raw).value_or(""), most);
@@ -187,7 +187,7 @@ void relayed_call::on_progress(const envelope& message) {
     const time_point at = now();
     if (policy_.progress_restarts_timeout) in_.request.progress(at);
     cadence_ = at - std::max(std::exchange(progressed_, at), sent_);
-    if (message.raw_params.size() <= longest_shown) raw_progress_ = message.raw_params;
+    if (message.raw_params.size() <= longest_progress) raw_progress_ = message.raw_params;
     if (raw_token_.empty() || message.raw_progress_token.empty()) return;
     tell_host(on_one_line(whole_notification_message(
         message.method, spliced(message.raw_params, message.raw_progress_token, raw_token_))));

@@ -67,7 +67,7 @@ bool is_address(const std::string& host) noexcept {
            ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
-std::string_view words(int error) noexcept {
+std::string_view fault_words(int error) noexcept {
     const char* const text = error == 0 ? nullptr : ::strerrordesc_np(error);
     return text == nullptr ? "the connection broke" : text;
 }
@@ -182,7 +182,7 @@ byte_stream::status tls_connection::why_not(int returned) {
         case SSL_ERROR_WANT_READ:
         case SSL_ERROR_WANT_WRITE: return status::would_block;
         case SSL_ERROR_ZERO_RETURN: return status::closed;
-        case SSL_ERROR_SYSCALL: error_ = words(receive_error_); break;
+        case SSL_ERROR_SYSCALL: error_ = fault_words(receive_error_); break;
         default: error_ = failure(); break;
     }
     failed_ = true;
@@ -240,7 +240,7 @@ std::size_t tls_connection::send_some(std::string_view encrypted) {
             break;
         } else if (errno != EINTR) {
             send_timed_out_ = errno == ETIMEDOUT;
-            error_ = words(errno);
+            error_ = fault_words(errno);
             broken_ = true;
             break;
         }
