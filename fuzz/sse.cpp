@@ -54,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         const auto& other = cut.events[i];
         require(one.id == other.id && one.retry == other.retry && one.type == other.type && one.data == other.data,
                 "the same events at any split");
-        require(one.data.size() + (one.id ? one.id->size() : 0) <= largest + 1, "within the limit");
+        require(one.data.size() <= largest + 1, "within the limit");
+        require(!one.id || one.id->size() <= std::max<std::size_t>(largest, 1'024), "within its own limit");
         require(!one.retry || (one.retry->count() >= 0 && *one.retry <= sse_parser::longest_retry), "a sensible time");
         require(!one.type.empty(), "every event has a type");
     }

@@ -56,6 +56,8 @@ void take_marks_off(CLI::App& app) {
     for (CLI::App* const each : app.get_subcommands({})) take_marks_off(*each);
 }
 
+std::string expect_name(const std::string& file) { return file.empty() ? "the name of a file is empty" : ""; }
+
 std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
     const CLI::App* at = &app;
     std::string path = app.get_name();

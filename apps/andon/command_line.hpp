@@ -17,6 +17,9 @@ namespace andon::app {
 [[nodiscard]] std::string without_marks(std::string text);
 void take_marks_off(CLI::App& app);
 
+/// For options that name a file: an empty name would mean none, and comes from a variable that is not set.
+[[nodiscard]] std::string expect_name(const std::string& file);
+
 /// What is wrong where a subcommand must stand, in words: `there is no "clal"; did you mean "call"?`. Empty: nothing.
 [[nodiscard]] std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words);
 

@@ -45,7 +45,7 @@ void expect_clean(std::string_view header) {
 
 void expect_certificates(const std::string& file) try {
     static_cast<void>(detail::tls_context::client(file));
-} catch (const std::runtime_error& error) {
+} catch (const std::exception& error) {
     throw usage_error(error.what());
 }
 

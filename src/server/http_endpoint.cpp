@@ -391,15 +391,19 @@ void http_endpoint::post_batch(passing& one) {
     const auto session = session_of(one);
     if (!session) return;
     const auto all = reader_.split_batch(one.request.body);
-    auto counts = count_in(one, all && !all->empty() ? all->size() : 1);
-    if (!counts) return;
     message_stream_settings settings;
     settings.batch = true;
+    bool answered = !all || all->empty();
     for (const std::string_view each : all.value_or(std::vector<std::string_view>())) {
         const envelope* const message = reader_.read(each);
+        answered = answered || message == nullptr || message->kind == message_kind::request;
         if (message != nullptr && message->kind == message_kind::request)
             settings.raw_ids.emplace_back(message->raw_id);
     }
+    // What nobody answers takes no place: a client that has them all taken can still cancel.
+    auto counts =
+        answered ? count_in(one, std::max<std::size_t>(settings.raw_ids.size(), 1)) : std::optional(counted{});
+    if (!counts) return;
     settings.wants_events = one.takes.events && !options_->json_only;
     settings.wants_json = one.takes.json;
     const auto stream =

@@ -14,6 +14,15 @@
 namespace andon {
 namespace detail {
 
+namespace {
+
+bool is_socket(int fd) noexcept {
+    struct stat status {};
+    return ::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+}  // namespace
+
 descriptor for_writing(descriptor fd) {
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0 || S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode)) return fd;
@@ -43,6 +52,7 @@ void descriptor_transport::open(event_loop& loop, events& to) {
     events_ = &to;
     watch_in_ = std::make_unique<event_loop::watch>(loop, in_.get());
     watch_out_ = std::make_unique<event_loop::watch>(loop, out_.get());
+    if (is_socket(in_.get())) half_end_.emplace(loop);
     if (!one_socket_) {
         watch_out_->when(event_loop::readiness::broken, [this] { read_rest("the peer closed its input"); });
     }
@@ -91,10 +101,23 @@ void descriptor_transport::hold(bool wanted) {
 
 /// Reading would tell of it, but nobody reads.
 void descriptor_transport::watch_for_end() {
+    look_for_half_end();
     if (std::exchange(ending_, true)) return;
     watch_in_->when(event_loop::readiness::broken, [this] {
         ending_ = false;
         if (held_ && !ended_) read_rest("end of input");
+    });
+}
+
+/// Of a socket whose peer writes no more but still reads: no event tells of that alone.
+void descriptor_transport::look_for_half_end() {
+    constexpr auto every = std::chrono::milliseconds(250);
+    if (!half_end_) return;
+    half_end_->set(std::chrono::steady_clock::now() + every, [this] {
+        if (!held_ || ended_) return;
+        pollfd half{in_.get(), POLLRDHUP, 0};
+        if (::poll(&half, 1, 0) == 1) return read_rest("end of input");
+        look_for_half_end();
     });
 }
 
@@ -217,6 +240,7 @@ void descriptor_transport::close() {
         pollfd ready{out_.get(), POLLOUT, 0};
         if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) == 0) break;
     }
+    half_end_.reset();
     watch_in_.reset();
     watch_out_.reset();
     in_.close();

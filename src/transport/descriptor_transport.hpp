@@ -39,6 +39,7 @@ private:
     void read_rest(std::string_view why);
     void read_later();
     void watch_for_end();
+    void look_for_half_end();
     void flush();
     void overflow();
     void note_crowd();
@@ -54,6 +55,7 @@ private:
     events* events_ = nullptr;
     std::unique_ptr<event_loop::watch> watch_in_;
     std::unique_ptr<event_loop::watch> watch_out_;
+    std::optional<event_loop::timer> half_end_;     // where there can be one
     std::shared_ptr<descriptor_transport*> alive_;  // null inside: gone. For work that is posted
     std::atomic<bool> ended_ = false;
     std::atomic<bool> crowded_ = false;

@@ -139,6 +139,30 @@ TEST_F(config_command, check_warns_of_what_would_fail_later) {
     EXPECT_EQ(check.out, file + ": good, 1 server\n");
 }
 
+TEST_F(config_command, check_finds_tokens_that_cannot_be_used) {
+    const auto wrong = [&](const std::string& token, const std::string& why) {
+        const std::string file = folder.write("a.toml", "[gateway.tokens.a]\nfile = \"" + folder.write("t", token) +
+                                                            "\"\n[servers.a]\nurl = \"http://h/\"\n");
+        const result check = run({"check", file});
+        EXPECT_EQ(check.status, 1) << why;
+        EXPECT_THAT(check.err, HasSubstr(":2:1: file: "));
+        EXPECT_THAT(check.err, HasSubstr(why));
+        EXPECT_THAT(run_andon({"gateway", "--config", file, "--port", "0"}, {}, at_home_in(folder)).err,
+                    HasSubstr(why));
+    };
+    wrong("", "is empty");
+    wrong("\nsecret", "is empty");
+    wrong("two words", "cannot be sent");
+    wrong(std::string(20'000, 'x'), "is larger than 16 KiB");
+}
+
+TEST_F(config_command, an_empty_name_is_no_file) {
+    for (const char* const how : {"check", "show", "path"}) EXPECT_EQ(run({how, "--config", ""}).status, 2) << how;
+    EXPECT_EQ(run({"check", ""}).status, 2);
+    EXPECT_THAT(run_andon({"wrap", "--config", "", "--", "cat"}, {}, at_home_in(folder)).err, HasSubstr("is empty"));
+    EXPECT_EQ(run_andon({"tools", "cat", "--config", ""}, {}, at_home_in(folder)).status, 2);
+}
+
 TEST_F(config_command, check_finds_certificates_that_cannot_be_used) {
     const auto wrong = [&](const std::string& text, const std::string& where, const std::string& why) {
         const std::string file = folder.write("a.toml", text);

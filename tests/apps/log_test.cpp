@@ -116,6 +116,8 @@ TEST_F(log_command, filters_and_counts) {
     EXPECT_EQ(numbers({"--end", "timed out"}), list{2});
     EXPECT_EQ(numbers({"--since", "1h"}), (list{1, 2, 4}));
     EXPECT_EQ(numbers({"--ignored"}), list{2});
+    write({small_entry(5, "a\\nb")});
+    EXPECT_EQ(numbers({"--tool", "a\nb"}), list{5}) << "as it is called, or as it is shown";
     for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
              {"log", "--since", "soon"}, {"log", "--end", "well"}, {"log", "-n", "-1"}, {"log", "extra"}}) {
         EXPECT_EQ(andon_process(wrong, {}, at_home_in(folder)).end(), 2);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <regex>
+#include <sstream>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -100,6 +101,17 @@ TEST_F(relay_commands, a_server_behind_tls_and_a_token_can_be_reached_without_a_
     EXPECT_EQ(reached.status, 0) << reached.err;
     EXPECT_THAT(reached.out, HasSubstr("echo"));
     EXPECT_EQ(run({"wrap", "--ca-file", own.file(), "--", "cat"}).status, 2);
+    for (const std::string how : {"wrap --url", "gateway --port 0 --url", "tools", "call", "check"}) {
+        std::vector<std::string> words;
+        std::istringstream in(how);
+        for (std::string word; in >> word;) words.push_back(word);
+        words.push_back(url);
+        if (how == "call") words.emplace_back("echo");
+        words.insert(words.end(), {"--ca-file", own.key_file()});
+        const andon_run ran = run(words);
+        EXPECT_EQ(ran.status, 2) << how << ": " << ran.err;
+        EXPECT_THAT(ran.err, HasSubstr("cannot use the certificates in")) << how;
+    }
     const andon_run unset = run({"wrap", "--url", url, "--bearer-env", "NONE_OF_TEST"});
     EXPECT_EQ(unset.status, 2);
     EXPECT_THAT(unset.err, HasSubstr("NONE_OF_TEST is not set"));

@@ -41,6 +41,9 @@ TEST_F(stop, by_tool_session_or_all) {
     fake_andon two;
     two.say("call third stdio 1 running");
     two.fence();
+    two.say("call a\\nb stdio 1 running");
+    two.fence();
+    EXPECT_THAT(run_andon({"stop", "--tool", "a\nb"}).out, HasSubstr(two.id(2))) << "or as it is shown";
     EXPECT_THAT(run_andon({"stop", "--all"}).out,
                 AllOf(HasSubstr(one.id(1)), HasSubstr(one.id(2)), HasSubstr(two.id(1))));
 }

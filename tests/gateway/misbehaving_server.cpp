@@ -2,7 +2,7 @@
 // forks, traps signals, crashes, and stays silent. What it is told and does is on standard error, as lines
 // `@what key words`.
 //
-//     misbehaving_server [--era legacy|modern|both] [--trap] [--stay] [--mute] [--exit-at-start CODE]
+//     misbehaving_server [--era legacy|modern|both] [--trap] [--stay] [--unread] [--mute] [--exit-at-start CODE]
 //                     [--agrees-once FILE] [--works-once FILE] [--computes] [--starts-for MS]
 //
 // It reads while tools work, each on a thread of its own. Of what has "silent:" in its name it acknowledges no
@@ -362,6 +362,7 @@ int main(int argc, char** argv) {
         if (word == "--era") how.era = value();
         if (word == "--trap") ::signal(SIGTERM, SIG_IGN);
         if (word == "--stay") how.stays = true;
+        if (word == "--unread") ::signal(SIGPIPE, SIG_IGN);  // works on where nobody reads what it says
         if (word == "--mute") how.mute = true;
         if (word == "--exit-at-start") return std::stoi(value());
         if (word == "--agrees-once") how.agrees_once = value();

@@ -89,6 +89,17 @@ TEST_P(operated, wait_for_a_late_answer) {
 
 INSTANTIATE_TEST_SUITE_P(gateway, operated, testing::ValuesIn(all_hosts), hosted_name());
 
+TEST(operator_sees, how_far_it_is_though_its_message_is_long) {
+    in_front front(hosted::wrap, {});
+    front.open();
+    front.call("1", "pour", with_key("k", R"("bytes":8192,"count":1000000)"), R"("progressToken":1)");
+    EXPECT_TRUE(eventually([&] {
+        const json::object shown = front.shown("pour", "running");
+        const json::value* const progress = shown.if_contains("progress");
+        return progress != nullptr && progress->is_object() && progress->at("done").to_number<double>() > 0;
+    }));
+}
+
 TEST(operator_stop, wait_for_a_kill) {
     in_front front(hosted::wrap, {.arguments = {"--trap"}, .keys = "grace = \"100ms\"\non_ignored = \"restart\""});
     front.open();

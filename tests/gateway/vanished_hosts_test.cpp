@@ -48,6 +48,19 @@ TEST_P(left, input_that_ends_cancels_what_is_in_flight_and_reaps_everything) {
     EXPECT_TRUE(std::filesystem::is_empty(front.folder() / "run")) << "a socket is left";
 }
 
+/// Its progress is not heard any more, and between two of them it is at rest.
+TEST(left_at_work, RCV_2_what_went_on_until_it_was_killed_was_not_quiet) {
+    in_front front(hosted::wrap, {.arguments = {"--trap", "--stay", "--unread"}});
+    front.open();
+    front.call("1", "tick", with_key("k", R"("every":100,"ms":60000)"), R"("progressToken":1)");
+    const process_watch its(front.began("k").pid);
+    EXPECT_TRUE(eventually([&] { return front.shown("tick", "running").at("progress").is_object(); }));
+    front.vanish();
+    EXPECT_TRUE(its.wait_for_end());
+    EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
+    EXPECT_EQ(front.entry("tick").at("evidence").as_string(), "killed");
+}
+
 TEST_P(left, a_killed_andon_takes_everything_with_it) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
     front.open();

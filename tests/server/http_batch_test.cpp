@@ -170,6 +170,25 @@ TEST(http_batch_of_many, counts_for_as_many_as_it_holds) {
     EXPECT_FALSE(server.marked("start", "never"));
 }
 
+TEST(http_batch_of_many, RCV_1_cancels_are_taken_from_a_client_that_has_no_place_left) {
+    http_process server(batches, {"--per-client", "10"});
+    http_caller client = server.caller();
+    client.open();
+    std::string calls;
+    std::string cancels;
+    for (int i = 0; i < 10; ++i) {
+        calls += (calls.empty() ? "[" : ",") +
+                 call_line(batches, std::to_string(i), "park", with_key("k" + std::to_string(i)));
+    }
+    for (int i = 0; i < 20; ++i) cancels += (cancels.empty() ? "[" : ",") + cancel_line(std::to_string(i));
+    http_client parked = client.send(client.post(calls + ']'));
+    for (int i = 0; i < 10; ++i) server.mark("start", "k" + std::to_string(i));
+    http_client taken = client.send(client.post(cancels + ']'));
+    EXPECT_EQ(taken.head().status, 202);
+    for (int i = 0; i < 10; ++i) server.mark("cancel", "k" + std::to_string(i));
+    client.fence();
+}
+
 TEST(http_batch_left, HTTP_2_one_whose_client_does_not_come_back_is_cancelled) {
     http_process server(batches, {"--abandon-ms", "100"});
     http_caller client = server.caller();

@@ -197,6 +197,19 @@ TEST_F(descriptor_transport_test, the_peers_end_is_told_once_and_behind_the_last
     EXPECT_FALSE(ours->send("too late", nullptr));
 }
 
+TEST_F(descriptor_transport_test, the_end_is_noticed_though_nothing_is_read) {
+    for (const bool half : {false, true}) {
+        connect_raw();
+        on_loop([this] { ours->hold(true); });
+        write_raw("last\n");
+        half ? ::shutdown(raw, SHUT_WR) : ::close(std::exchange(raw, -1));
+        EXPECT_TRUE(heard.wait([&](const auto& all) { return all.size() == (half ? 4U : 2U); }));
+        on_loop([this] { ours.reset(); });
+    }
+    EXPECT_THAT(heard.heard(),
+                testing::ElementsAre("last", "(closed: end of input)", "last", "(closed: end of input)"));
+}
+
 TEST_F(descriptor_transport_test, a_peer_that_closed_is_noticed_by_whoever_writes) {
     connect_raw();
     heard.answer = [this](std::string_view) {

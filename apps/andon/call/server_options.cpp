@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "command_line.hpp"
+
 namespace andon::app {
 namespace {
 
@@ -22,6 +24,7 @@ void add_server_options(CLI::App& to, server_access& access) {
 void add_access_options(CLI::App& to, server_access& access) {
     to.add_option("--config", access.config, "The file that has the name; see andon config path")
         ->type_name("FILE")
+        ->check(expect_name)
         ->group(group);
     to.add_option("--env", access.env, "Set this in the environment of the command; more than once")
         ->type_name("NAME=VALUE")

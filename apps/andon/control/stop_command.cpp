@@ -53,7 +53,7 @@ std::optional<stop_order> order_of(const std::string& text, const survey& found)
 }
 
 std::vector<stop_order> orders_of(const stop_options& options, const survey& found) {
-    if (options.tool) return {{.which = {.tool = options.tool}}};
+    if (options.tool) return {{.which = {.tool = visible_text(*options.tool, gateway::longest_tool_name)}}};
     if (options.session) return {{.which = {.session = options.session}}};
     if (options.all) return {{.which = {.all = true}}};
     std::vector<stop_order> orders;

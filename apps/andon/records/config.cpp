@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "command_line.hpp"
 #include "help_text.hpp"
 #include "records/config_actions.hpp"
 #include "subcommands.hpp"
@@ -43,19 +44,19 @@ void add_config(CLI::App& app, chosen& run) {
     init->callback([given, &run] { run = [given] { return init_config(given->file, given->force); }; });
 
     CLI::App* const check = config->add_subcommand("check", "Say everything that is wrong with the file, by line");
-    check->add_option("FILE,--config", given->file, "Which file")->type_name("FILE");
+    check->add_option("FILE,--config", given->file, "Which file")->type_name("FILE")->check(expect_name);
     check->add_flag("--json", given->json, "For programs: one object");
     check->footer(footer("  andon config check\n  andon config check ./andon.toml\n"));
     check->callback([given, &run] { run = [given] { return check_config(given->file, given->json); }; });
 
     CLI::App* const show = config->add_subcommand("show", "Show what is in effect, defaults included");
-    show->add_option("--config", given->file, "Which file")->type_name("FILE");
+    show->add_option("--config", given->file, "Which file")->type_name("FILE")->check(expect_name);
     show->add_flag("--json", given->json, "As JSON instead of TOML");
     show->footer(footer("  andon config show\n  andon config show --json | jq .servers\n"));
     show->callback([given, &run] { run = [given] { return show_config(given->file, given->json); }; });
 
     CLI::App* const path = config->add_subcommand("path", "Say which file is used");
-    path->add_option("--config", given->file, "Which file")->type_name("FILE");
+    path->add_option("--config", given->file, "Which file")->type_name("FILE")->check(expect_name);
     path->footer(footer("  $EDITOR \"$(andon config path)\"\n"));
     path->callback([given, &run] { run = [given] { return show_config_path(given->file); }; });
 }

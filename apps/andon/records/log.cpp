@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "andon/core/visible_text.hpp"
+#include "command_line.hpp"
 #include "duration_option.hpp"
 #include "gateway/journal/journal_reader.hpp"
 #include "help_text.hpp"
@@ -58,13 +60,16 @@ void add_log(CLI::App& app, chosen& run) {
                  duration::zero());
     log->add_flag("--ignored", request.filter.ignored, "Only those whose cancel was ignored");
     log->add_flag("--json", request.json, "For programs: one object a line");
-    log->add_option("--config", request.config, "Configuration that says where the journal is")->type_name("FILE");
+    log->add_option("--config", request.config, "Configuration that says where the journal is")
+        ->type_name("FILE")
+        ->check(expect_name);
     log->footer(help_footer(examples, statuses, notes));
     log->callback([given, &run] {
         if (given->since) {
             given->request.filter.since =
                 std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::milliseconds>(*given->since);
         }
+        given->request.filter.tool = visible_text(given->request.filter.tool, gateway::longest_tool_name);
         if (!given->end.empty()) given->request.filter.end = gateway::parse_call_end(given->end);
         run = [given] { return show_log(given->request); };
     });

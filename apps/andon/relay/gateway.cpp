@@ -46,6 +46,9 @@ int serve(const gateway_flags& flags) {
         std::fprintf(stderr, "andon gateway: there is no program %s\n", visible_text(flags.argv.front(), 400).c_str());
         return exit_status::usage;
     }
+    for (const gateway::server_config& each : config.servers) {
+        if (const auto* const url = std::get_if<gateway::url_target>(&each.target)) gateway::expect_certificates(*url);
+    }
     gateway::run_gateway(config, [&](std::uint16_t port) {
         const std::string base = gateway::base_url(config.gateway, port);
         for (const auto& each : config.servers) {

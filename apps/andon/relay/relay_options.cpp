@@ -1,12 +1,15 @@
 #include <CLI/CLI.hpp>
 
+#include "command_line.hpp"
 #include "duration_option.hpp"
 #include "relay/relay_flags.hpp"
 
 namespace andon::app {
 
 void add_relay_options(CLI::App& command, relay_flags& flags) {
-    command.add_option("--config", flags.config, "The file to read; see andon config path")->type_name("FILE");
+    command.add_option("--config", flags.config, "The file to read; see andon config path")
+        ->type_name("FILE")
+        ->check(expect_name);
     command.add_option("--server", flags.server, "A server of the configuration, by its name")->type_name("NAME");
     auto* const url = command.add_option("--url", flags.url, "A server that runs elsewhere")->type_name("URL");
     command.add_option("--bearer-env", flags.bearer_env, "With --url: the environment variable that has its token")

@@ -145,6 +145,8 @@ private:
 [[nodiscard]] json::object shown_config(const configuration& config);
 [[nodiscard]] std::string shown_config_toml(const configuration& config);
 
+/// Throws std::runtime_error where a variable is unset or a file cannot be read, and says which.
+[[nodiscard]] std::string token_of(const token_source& from);
 /// The principal of each token, for static_tokens(). Throws std::runtime_error where a variable is unset or a file
 /// cannot be read, and says which.
 [[nodiscard]] std::map<std::string, std::string> principals_by_token(const gateway_config& config);

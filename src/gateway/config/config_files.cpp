@@ -51,7 +51,9 @@ file_text read_file(const std::string& path, std::size_t most) {
     std::array<char, 16'384> some{};
     for (;;) {
         pollfd ready{file.get(), POLLIN, 0};
-        if (::poll(&ready, 1, longest_wait_ms) == 0) return {.error = "is a pipe, and nobody writes to it"};
+        const int polled = ::poll(&ready, 1, longest_wait_ms);
+        if (polled == 0) return {.error = "is a pipe, and nobody writes to it"};
+        if (polled < 0) continue;  // a signal: it may end us
         const ssize_t got = ::read(file.get(), some.data(), some.size());
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0 && errno == EISDIR) return {.error = "is a folder"};
@@ -60,25 +62,6 @@ file_text read_file(const std::string& path, std::size_t most) {
         read.text.append(some.data(), static_cast<std::size_t>(got));
         if (read.text.size() > most) return {.error = "is larger than " + std::to_string(most >> 10U) + " KiB"};
     }
-}
-
-std::string secret(const token_source& from) {
-    std::string token;
-    if (!from.env.empty()) {
-        token = variable(from.env.c_str());
-        if (token.empty()) {
-            throw config_error({"the environment variable " + from.env + ", for the token of " +
-                                visible_text(from.principal, 64) + ", is not set"});
-        }
-        return token;
-    }
-    file_text read = read_file(from.file, longest_secret);
-    if (!read.error.empty()) {
-        throw config_error({"the token file " + visible_text(from.file, 400) + ' ' + read.error});
-    }
-    token = read.text.substr(0, read.text.find_first_of("\r\n"));
-    if (token.empty()) throw config_error({"the token file " + visible_text(from.file, 400) + " is empty"});
-    return token;
 }
 
 }  // namespace
@@ -112,10 +95,29 @@ configuration load_config(const std::string& asked) {
     return parse_config(read.text, *file);
 }
 
+std::string token_of(const token_source& from) {
+    std::string token;
+    if (!from.env.empty()) {
+        token = variable(from.env.c_str());
+        if (token.empty()) {
+            throw config_error({"the environment variable " + from.env + ", for the token of " +
+                                visible_text(from.principal, 64) + ", is not set"});
+        }
+        return token;
+    }
+    file_text read = read_file(from.file, longest_secret);
+    if (!read.error.empty()) {
+        throw config_error({"the token file " + visible_text(from.file, 400) + ' ' + read.error});
+    }
+    token = read.text.substr(0, read.text.find_first_of("\r\n"));
+    if (token.empty()) throw config_error({"the token file " + visible_text(from.file, 400) + " is empty"});
+    return token;
+}
+
 std::map<std::string, std::string> principals_by_token(const gateway_config& config) {
     std::map<std::string, std::string> principals;
     for (const token_source& each : config.tokens) {
-        const auto [found, is_new] = principals.emplace(secret(each), each.principal);
+        const auto [found, is_new] = principals.emplace(token_of(each), each.principal);
         if (!is_new) {
             throw config_error({"the tokens of " + visible_text(found->second, 64) + " and " +
                                 visible_text(each.principal, 64) + " are the same"});

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 
 #include "andon/core/visible_text.hpp"
+#include "andon/server/authorization.hpp"
 #include "gateway/config/reaching.hpp"
 #include "gateway/config/toml_tree.hpp"
 #include "transport/http/tls_context.hpp"
@@ -16,11 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using key_path = std::vector<std::string>;
-
-bool can_be_read(const std::string& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && std::ifstream(path);
-}
 
 bool is_set(const std::string& variable) {
     const char* const value = std::getenv(variable.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets it
@@ -52,9 +47,11 @@ public:
         for (const token_source& each : config_.gateway.tokens) {
             const key_path token{"gateway", "tokens", each.principal};
             expect_variable(each.env, "the token of " + visible_text(each.principal, 64), token, "env");
-            if (!each.file.empty() && !can_be_read(each.file)) {
-                found_.faults.push_back(at(token, "file") + shown(each.file) + " cannot be read");
-            }
+            if (each.file.empty() && !is_set(each.env)) continue;
+            const std::string wrong = fault_of([&] {
+                static_cast<void>(static_tokens({{token_of(each), each.principal}}));
+            });
+            if (!wrong.empty()) found_.faults.push_back(at(token, each.file.empty() ? "env" : "file") + wrong);
         }
         for (const server_config& each : config_.servers) {
             const key_path server{"servers", each.name};

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "transport/http/tls_context.hpp"
+
 namespace andon::gateway {
 namespace {
 
@@ -48,7 +50,12 @@ bool can_be_started(const command_target& target) {
     }
 }
 
+void expect_certificates(const url_target& target) {
+    if (!target.ca_file.empty()) static_cast<void>(detail::tls_context::client(target.ca_file));
+}
+
 http_client_options http_options_of(const url_target& target) {
+    expect_certificates(target);
     http_client_options options;
     options.ca_file = target.ca_file;
     if (!target.bearer_env.empty()) options.bearer_token = from_environment(target.bearer_env);

@@ -12,7 +12,11 @@ namespace andon::gateway {
 /// Whether its program is there, where it would be looked for.
 [[nodiscard]] bool can_be_started(const command_target& target);
 
-/// With the secrets of the environment. Throws std::invalid_argument where a variable is not set, and says which.
+/// Throws std::invalid_argument where its own certificates cannot be used.
+void expect_certificates(const url_target& target);
+
+/// With the secrets of the environment. Throws std::invalid_argument where a variable is not set, and says which, or
+/// where its certificates cannot be used.
 [[nodiscard]] http_client_options http_options_of(const url_target& target);
 
 }  // namespace andon::gateway

@@ -6,6 +6,7 @@
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
 #include "gateway/relay/upstream.hpp"
+#include "gateway/translation/raw_json.hpp"
 #include "transport/clock.hpp"
 
 namespace andon::gateway {
@@ -16,6 +17,21 @@ constexpr int timed_out_code = -32001;           // what the official SDKs say o
 
 std::string text_of(std::string_view raw, std::size_t most) {
     return raw.empty() ? std::string() : visible_text(string_from_json(raw).value_or(""), most);
+}
+
+/// To be shown; of a long one without its message.
+std::string kept_progress(std::string_view raw_params) try {
+    if (raw_params.size() <= longest_progress) return std::string(raw_params);
+    constexpr std::size_t longest_number = 64;
+    const raw_object params(raw_params, "params");
+    raw_writer kept;
+    for (const std::string_view name : {"progress", "total"}) {
+        const std::string_view raw = params.at(name);
+        if (!raw.empty() && raw.size() <= longest_number) kept.add(name, raw);
+    }
+    return kept.empty() ? std::string() : std::move(kept).done();
+} catch (const translation_fault&) {
+    return {};
 }
 
 /// A tool's result that is an error. Only looked at where it is cheap to: it is for the journal.
@@ -128,7 +144,7 @@ relayed_call::relayed_call(call_desk& desk, std::shared_ptr<detail::conversation
       raw_token_(message.raw_progress_token),
       method_(message.method),
       handshake_(message.method == "initialize"),
-      tool_(text_of(message.raw_name.empty() ? message.raw_uri : message.raw_name, 256)),
+      tool_(text_of(message.raw_name.empty() ? message.raw_uri : message.raw_name, longest_tool_name)),
       traceparent_(text_of(message.raw_traceparent, 128)),
       raw_params_(on_one_line(raw_token_.empty()
                                   ? std::string(message.raw_params)
@@ -187,7 +203,7 @@ void relayed_call::on_progress(const envelope& message) {
     const time_point at = now();
     if (policy_.progress_restarts_timeout) in_.request.progress(at);
     cadence_ = at - std::max(std::exchange(progressed_, at), sent_);
-    if (message.raw_params.size() <= longest_progress) raw_progress_ = message.raw_params;
+    raw_progress_ = kept_progress(message.raw_params);
     if (raw_token_.empty() || message.raw_progress_token.empty()) return;
     tell_host(on_one_line(whole_notification_message(
         message.method, spliced(message.raw_params, message.raw_progress_token, raw_token_))));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "andon/core/time.hpp"
 
 namespace andon::gateway {
+
+/// Tools are known by what visible_text() makes of their name.
+inline constexpr std::size_t longest_tool_name = 256;
 
 /// Where the work is, as far as it can be seen from outside.
 ///

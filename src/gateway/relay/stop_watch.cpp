@@ -205,7 +205,13 @@ std::optional<duration> stop_watch::judge_waiting(const sighting& common, const 
         of_it.another_works = suspects_ > (is_suspect(each) ? 1U : 0U);
         switch (each.judgement.look(of_it)) {
             case stop_judgement::verdict::wait: soon = soon || each.call->stage() != call_stage::ignoring; break;
-            case stop_judgement::verdict::quiet: over.emplace_back(id, stop_evidence::quiet); break;
+            case stop_judgement::verdict::quiet:
+                if (deaf_ && each.call->cadence() != duration()) {
+                    soon = true;  // its progress may well go on
+                } else {
+                    over.emplace_back(id, stop_evidence::quiet);
+                }
+                break;
             case stop_judgement::verdict::unseen: over.emplace_back(id, stop_evidence::unseen); break;
             case stop_judgement::verdict::ignoring:
                 if (each.judgement.seen_at_work() && of_it.children == 0) by_itself_.suspect();

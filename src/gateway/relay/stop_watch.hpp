@@ -65,6 +65,8 @@ public:
     /// While it is held what the server says is not read: nothing is judged. Afterwards the grace time begins anew, for
     /// what comes then was perhaps said before the cancel was read. One that is being killed is held to its end.
     void hold(bool held);
+    /// Nothing that it says is heard any more: of a call that has sent progress its end is all that tells.
+    void is_deaf() noexcept { deaf_ = true; }
     /// A call begins, and none was in flight.
     void pause_ends();
     /// The last that was in flight is over, or was asked to stop.
@@ -139,6 +141,7 @@ private:
     time_point trial_clock_{};  // on which only the time passes that is theirs
     time_point alone_since_{};  // on that
     bool trial_waits_ = false;  // for the end of a pause
+    bool deaf_ = false;         // nothing that it says is heard any more
     bool starting_ = false;     // the timer is that of the pause behind the start
     duration trial_pause_{};
     bool gone_ = false;

@@ -445,6 +445,7 @@ void upstream::let_go(std::optional<time_point> killed_at) {
     around_->loop.post([self = shared_from_this()] {
         self->talk_->leave([self] {
             self->talk_->close(cancel_cause::shutdown, "the host is gone");
+            self->watch_->is_deaf();
             self->hang_up();
             self->fail_running("the server was left");
             if (self->pid_ != 0) return;

@@ -7,6 +7,7 @@
 namespace andon::detail {
 namespace {
 
+constexpr std::size_t longest_id_line = 1'024 + 4;  // an event_cursor takes no longer ids
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t kept_capacity = std::size_t{64} << 10U;  // what is larger goes when its line is over
 
@@ -36,7 +37,7 @@ std::optional<sse_parser::event> sse_parser::next(std::string_view& bytes) {
         const std::size_t end = line_end(bytes);
         const std::string_view part = bytes.substr(0, end);
         if (!in_comment_ && !skipping_ && too_large(line_.size() + part.size())) skip_event();
-        if (skipping_) blank_ = blank_ && part.empty();
+        if (skipping_) skip(part);
         if (end == std::string_view::npos) {
             if (!in_comment_ && !skipping_) line_ += part;
             break;
@@ -55,15 +56,28 @@ std::optional<sse_parser::event> sse_parser::next(std::string_view& bytes) {
 void sse_parser::skip_event() {
     failed_ = true;
     skipping_ = true;
-    blank_ = line_.empty();
-    line_ = {};
+    blank_ = true;
     event_.data = {};
+    skip(std::exchange(line_, {}));
+}
+
+/// Its end has to be seen, and an id that is behind its data.
+void sse_parser::skip(std::string_view part) {
+    blank_ = blank_ && part.empty();
+    kept_ += part.substr(0, longest_id_line + 1 - kept_.size());
 }
 
 std::optional<sse_parser::event> sse_parser::end_of_line(std::string_view line) {
     if (skipping_) {
         first_line_ = false;
-        if (!std::exchange(blank_, true)) return std::nullopt;
+        const std::string kept = std::exchange(kept_, {});
+        if (!std::exchange(blank_, true)) {
+            constexpr std::string_view id = "id:";
+            if (kept.starts_with(id) && kept.size() <= longest_id_line) {
+                field("id", std::string_view(kept).substr(kept.starts_with("id: ") ? id.size() + 1 : id.size()));
+            }
+            return std::nullopt;
+        }
         skipping_ = false;
         line = {};
         has_data_ = false;

@@ -31,7 +31,7 @@ public:
     /// or is cut off by the end of the stream, does not.
     [[nodiscard]] std::optional<event> next(std::string_view& bytes);
 
-    /// An event was larger than the limit. It is skipped; only its id comes out, where that was seen before.
+    /// An event was larger than the limit. It is skipped; only its id comes out.
     [[nodiscard]] bool failed() const noexcept { return failed_; }
     /// The same, once for each of them, or for several at once.
     [[nodiscard]] bool take_failure() noexcept { return std::exchange(failed_, false); }
@@ -39,6 +39,7 @@ public:
 private:
     [[nodiscard]] std::optional<event> end_of_line(std::string_view line);
     void skip_event();
+    void skip(std::string_view part);
     void field(std::string_view name, std::string_view value);
     void set_retry(std::string_view digits) noexcept;
     [[nodiscard]] bool too_large(std::size_t more) const noexcept;
@@ -52,6 +53,7 @@ private:
     bool in_comment_ = false;  // of which nothing is kept
     bool skipping_ = false;    // to the end of an event that is too large
     bool blank_ = true;        // while skipping: so far, this line is
+    std::string kept_;         // likewise: its beginning
     bool failed_ = false;
 };
 

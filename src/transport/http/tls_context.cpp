@@ -10,14 +10,23 @@ namespace andon::detail {
 namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + openssl_error()); }
-
 /// Instead of asking for one on the terminal.
 int no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* /*given*/) { return -1; }
 
-/// OpenSSL would wait for whoever writes to a pipe, if ever anybody does.
-void expect_no_pipe(const std::string& what, const std::string& file) {
+/// OpenSSL would wait for whoever writes to a pipe, if ever anybody does, and does not know a folder for one. Empty: it
+/// may be what it should be.
+std::string why_no_file(const std::string& file) {
     std::error_code error;
-    if (std::filesystem::is_fifo(file, error)) throw std::runtime_error(what + ": it is a pipe");
+    return std::filesystem::is_fifo(file, error)        ? ": it is a pipe"
+           : std::filesystem::is_directory(file, error) ? ": it is a folder"
+                                                        : "";
+}
+
+/// `loaded`: whether OpenSSL took it.
+template <class Fault, class Load>
+void expect(const std::string& what, const std::string& file, Load loaded) {
+    if (const std::string why = why_no_file(file); !why.empty()) throw Fault(what + why);
+    if (!loaded()) throw Fault(what + ": " + openssl_error());
 }
 
 }  // namespace
@@ -47,12 +56,12 @@ tls_context::~tls_context() { SSL_CTX_free(context_); }
 std::shared_ptr<tls_context> tls_context::server(const std::string& certificate_file, const std::string& key_file) {
     ERR_clear_error();
     std::shared_ptr<tls_context> made(new tls_context(true));
-    const std::string no_certificate = "cannot use the certificate in '" + certificate_file + "'";
-    const std::string no_key = "cannot use the key in '" + key_file + "'";
-    expect_no_pipe(no_certificate, certificate_file);
-    expect_no_pipe(no_key, key_file);
-    if (SSL_CTX_use_certificate_chain_file(made->get(), certificate_file.c_str()) != 1) fail(no_certificate);
-    if (SSL_CTX_use_PrivateKey_file(made->get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) fail(no_key);
+    expect<std::runtime_error>("cannot use the certificate in '" + certificate_file + "'", certificate_file, [&] {
+        return SSL_CTX_use_certificate_chain_file(made->get(), certificate_file.c_str()) == 1;
+    });
+    expect<std::runtime_error>("cannot use the key in '" + key_file + "'", key_file, [&] {
+        return SSL_CTX_use_PrivateKey_file(made->get(), key_file.c_str(), SSL_FILETYPE_PEM) == 1;
+    });
     if (SSL_CTX_check_private_key(made->get()) != 1) {
         fail("the key in '" + key_file + "' does not belong to the certificate in '" + certificate_file + "'");
     }
@@ -67,9 +76,8 @@ std::shared_ptr<tls_context> tls_context::client(const std::string& ca_file) {
         if (SSL_CTX_set_default_verify_paths(made->get()) != 1) fail("cannot use the system's certificates");
         return made;
     }
-    const std::string no_certificates = "cannot use the certificates in '" + ca_file + "'";
-    expect_no_pipe(no_certificates, ca_file);
-    if (SSL_CTX_load_verify_file(made->get(), ca_file.c_str()) != 1) fail(no_certificates);
+    expect<std::invalid_argument>("cannot use the certificates in '" + ca_file + "'", ca_file,
+                                  [&] { return SSL_CTX_load_verify_file(made->get(), ca_file.c_str()) == 1; });
     return made;
 }
 

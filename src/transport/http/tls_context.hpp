@@ -13,7 +13,8 @@ public:
     /// The certificate with its chain, and its key, as PEM. Throws std::runtime_error with what is wrong with them.
     [[nodiscard]] static std::shared_ptr<tls_context> server(const std::string& certificate_file,
                                                              const std::string& key_file);
-    /// Whose certificates are trusted, as PEM; empty: those that the system trusts. Throws std::runtime_error.
+    /// Whose certificates are trusted, as PEM; empty: those that the system trusts. Throws
+    /// std::invalid_argument where the file cannot be used.
     [[nodiscard]] static std::shared_ptr<tls_context> client(const std::string& ca_file = {});
 
     tls_context(const tls_context&) = delete;

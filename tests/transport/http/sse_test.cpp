@@ -113,8 +113,12 @@ INSTANTIATE_TEST_SUITE_P(
         sse_case{
             "the_name_and_the_id_count", "id: 0123\nevent: 0123\ndata: 0123\n\n", {"0123|-|0123|", "(failed)"}, 17},
         sse_case{"one_that_is_too_large_is_skipped_to_its_end",
-                 "id: 7\ndata: 01234\ndata: x\n: no\r\nid: 8\n\r\ndata: y\n\n",
+                 "id: 7\ndata: 01234\ndata: x\n: no\r\n\r\ndata: y\n\n",
                  {"7|-|message|", "-|-|message|y", "(failed)"},
+                 10},
+        sse_case{"of_one_that_is_too_large_an_id_behind_its_data_is_kept",
+                 "id: 7\ndata: 01234\nid: 8\nidea: 9\n\ndata: 01234\nid:a\0b\nid: " + std::string(2'000, 'x') + "\n\n"s,
+                 {"8|-|message|", "(failed)"},
                  10},
         sse_case{"a_line_without_an_end", "0123456789a", {"(failed)"}, 10},
         sse_case{"a_long_comment_costs_nothing", ": 0123456789abcdef\ndata: x\n\n", {"-|-|message|x"}, 10}),
