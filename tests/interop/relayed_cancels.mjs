@@ -69,7 +69,7 @@ export const cancel_rules = [
     }),
 
     rule('RCV-4 SND-1 SND-2: a handler that blocks is not heard, and the client does not wait for it', always, async (c, { pair }) => {
-        const call = await started(c, 'block', { ms: 500 });
+        const call = await started(c, 'block', { ms: 1500 });
         call.abort();
         await assert.rejects(call.result);
         assert.ok(!marked(c, 'end', call.key), 'the client waited for the blocked handler');

@@ -186,7 +186,6 @@ TEST(http_batch_of_many, RCV_1_cancels_are_taken_from_a_client_that_has_no_place
     http_client taken = client.send(client.post(cancels + ']'));
     EXPECT_EQ(taken.head().status, 202);
     for (int i = 0; i < 10; ++i) server.mark("cancel", "k" + std::to_string(i));
-    client.fence();
 }
 
 TEST(http_batch_left, HTTP_2_one_whose_client_does_not_come_back_is_cancelled) {

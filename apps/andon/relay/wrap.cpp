@@ -40,6 +40,7 @@ int wrap(const relay_flags& flags) {
     }
     // What the user can mend is told before a host says anything.
     if (const auto* const url = std::get_if<gateway::url_target>(&server->target)) {
+        gateway::expect_certificates(*url);
         static_cast<void>(gateway::http_options_of(*url));
     }
     try {

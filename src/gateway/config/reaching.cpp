@@ -55,7 +55,6 @@ void expect_certificates(const url_target& target) {
 }
 
 http_client_options http_options_of(const url_target& target) {
-    expect_certificates(target);
     http_client_options options;
     options.ca_file = target.ca_file;
     if (!target.bearer_env.empty()) options.bearer_token = from_environment(target.bearer_env);

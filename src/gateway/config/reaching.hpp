@@ -15,8 +15,7 @@ namespace andon::gateway {
 /// Throws std::invalid_argument where its own certificates cannot be used.
 void expect_certificates(const url_target& target);
 
-/// With the secrets of the environment. Throws std::invalid_argument where a variable is not set, and says which, or
-/// where its certificates cannot be used.
+/// With the secrets of the environment. Throws std::invalid_argument where a variable is not set, and says which.
 [[nodiscard]] http_client_options http_options_of(const url_target& target);
 
 }  // namespace andon::gateway
