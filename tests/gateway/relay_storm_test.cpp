@@ -258,7 +258,9 @@ TEST_F(relay_storm, RCV_9_RCV_2_through_wrap) {
     }
     // Else the above would say little. Slowed down by a sanitizer, it is given calls together with their cancels, and
     // starts few of them.
-    if (!sanitized) EXPECT_GT(marked(its_marks, "cancel").size(), 10U);
+    if (!sanitized) {
+        EXPECT_GT(marked(its_marks, "cancel").size(), 10U);
+    }
     const auto left = watched(processes_below(andon.pid()));
     andon.close_input();
     EXPECT_EQ(andon.exit().code, 0);
