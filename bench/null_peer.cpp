@@ -11,14 +11,6 @@
 namespace andon::bench {
 namespace {
 
-void write_all(int fd, std::string_view rest) {
-    while (!rest.empty()) {
-        const auto wrote = ::write(fd, rest.data(), rest.size());
-        if (wrote <= 0) std::_Exit(1);
-        rest.remove_prefix(static_cast<std::size_t>(wrote));
-    }
-}
-
 /// The number behind `name`, for a mark on stderr with the time at which the line was there.
 void mark_number(std::string_view line, std::string_view name, const char* event, std::int64_t at) {
     const auto begin = line.find(name) + name.size();
@@ -27,6 +19,14 @@ void mark_number(std::string_view line, std::string_view name, const char* event
 }
 
 }  // namespace
+
+void write_all(int fd, std::string_view rest) {
+    while (!rest.empty()) {
+        const auto wrote = ::write(fd, rest.data(), rest.size());
+        if (wrote <= 0) std::_Exit(1);
+        rest.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+}
 
 void append_null_answer(std::string_view request, std::string& to) {
     constexpr std::string_view id_name = "\"id\":";

@@ -17,5 +17,7 @@ int run_http_null_peer();
 
 /// Appends the answer to a request; nothing if it has no id.
 void append_null_answer(std::string_view request, std::string& to);
+/// Leaves the program where that fails.
+void write_all(int fd, std::string_view rest);
 
 }  // namespace andon::bench

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "http_callers.hpp"
+#include "null_relay.hpp"
 #include "proxy_process.hpp"
 #include "relay_measures.hpp"
 #include "side_by_side.hpp"
@@ -14,6 +15,7 @@ namespace andon::bench {
 namespace {
 
 constexpr const char* stateful = "supergateway";
+constexpr const char* null_relay = "a relay that looks at nothing";
 constexpr const char* other = "mcp-proxy";
 constexpr const char* supergateway = "bench/proxies/node_modules/supergateway/dist/index.js";
 constexpr const char* mcp_proxy = "bench/proxies/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs";
@@ -51,7 +53,8 @@ series relay() {
                 {"idle", measure_idle, true},
                 {"sessions", measure_sessions, true},
             },
-        .limited_groups = {},
+        .limited_groups = {"everything", "typescript", "wrap"},
+        .limit = {null_relay, {"/proc/self/exe", "gateway", "--port", "{port}", "--", "{server...}"}},
         .null_peer = nullptr,
         .comparisons = {},
         .own_figures =
@@ -126,6 +129,7 @@ private:
 }  // namespace andon::bench
 
 int main(int argc, char** argv) {
+    if (argc > 1 && *argv[1] != '-') return andon::bench::run_null_relay({argv + 1, argv + argc});
     const andon::bench::own_folder state;
     andon::bench::raise_file_limit();
     andon::bench::adopt_orphans();

@@ -139,7 +139,7 @@ void try_peers(const series& of, const std::vector<peer>& peers, const placement
 }
 
 void measure(const group& what, const peer& each, const placement& cores, results& found) {
-    if (found.left_out(each.name, what.name) || (what.ours_only && each.name != ours)) return;
+    if (found.left_out(each.name, what.name)) return;
     std::fprintf(stderr, "%s, %s:", what.name.c_str(), each.name.c_str());
     try {
         const auto read = what.measure(each, cores);
@@ -260,22 +260,23 @@ int run(const series& of, const std::vector<std::string>& arguments) {
     const bystanders others;
     results found;
     try_peers(of, chosen.peers, cores, found);
-    const peer driver_limit{"the limit of driver and machine", {"/proc/self/exe", "--null-peer"}};
     for (const auto& group : chosen.groups) {
         for (int i = 0; i < chosen.repetitions; ++i) {
             std::fprintf(stderr, "== %s, %d of %d\n", group.name.c_str(), i + 1, chosen.repetitions);
             const auto& limited = of.limited_groups;
             if (std::find(limited.begin(), limited.end(), group.name) != limited.end()) {
-                measure(group, driver_limit, cores, found);
+                measure(group, of.limit, cores, found);
             }
-            for (const auto& each : chosen.peers) measure(group, each, cores, found);
+            for (const auto& each : chosen.peers) {
+                if (!group.ours_only || each.name == ours) measure(group, each, cores, found);
+            }
         }
     }
 
     figures out;
     const bool complete = print_figures(of, chosen.groups, found, out);
     auto everyone = chosen.peers;
-    everyone.push_back(driver_limit);
+    everyone.push_back(of.limit);
     print_readings(of, everyone, found);
     figures::note("the machine was busy with others", others.share(), " %");
     const int code = out.finish(of.name);

@@ -48,9 +48,10 @@ struct series {
     /// Starts a server once and calls it: who cannot do that is left out of everything.
     readings (*try_out)(const peer&, const placement&);
     std::vector<group> groups;
-    /// The groups in which the limit of driver and machine is measured too: against this program, started with
-    /// `--null-peer`. No such groups: null.
+    /// The groups in which the limit of driver and machine is measured too, and what is measured for it: this program,
+    /// where it was started with `--null-peer`, which calls what follows.
     std::vector<std::string> limited_groups;
+    peer limit = {"the limit of driver and machine", {"/proc/self/exe", "--null-peer"}};
     int (*null_peer)();
     std::vector<comparison> comparisons;
     std::vector<own_figure> own_figures;
