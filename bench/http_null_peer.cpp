@@ -1,13 +1,14 @@
+#include "http_null_peer.hpp"
+
 #include <array>
 #include <cstdio>
-#include <string>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "http_null_peer.hpp"
 #include "null_peer.hpp"
 
 namespace andon::bench {

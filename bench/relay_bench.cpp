@@ -65,6 +65,7 @@ series relay() {
                 {"1,000 sessions with a call in flight, each", "sessions/each", 64, " KiB"},
             },
         .units = {},
+        .repetitions = 5,
     };
     for (const char* const server : {"everything", "typescript"}) {
         for (const char* const theirs : {stateful, supergateway_sse, other}) {
@@ -81,6 +82,13 @@ series relay() {
             };
             compare("gateway", text({server, "/"}));
             compare("wrap", text({"wrap/", server, " "}));
+        }
+    }
+    for (const char* const server : {"everything", "typescript"}) {
+        for (const auto& [front, reading] :
+             {std::pair{"gateway", text({server, "/added"})}, std::pair{"wrap", text({"wrap/", server, " added"})}}) {
+            made.comparisons.push_back({text({front, " before ", server, ", added latency over ", null_relay}), reading,
+                                        null_relay, relation::no_bar, 0});
         }
     }
     for (const std::string reading : {"everything/", "typescript/", "wrap/everything ", "wrap/typescript "}) {

@@ -29,14 +29,15 @@ std::vector<std::string> words(const std::string& text, char separator) {
 struct options {
     std::vector<peer> peers;
     std::vector<group> groups;
-    int repetitions = 3;
+    int repetitions;
 };
 
 [[noreturn]] void usage(const series& of, const std::string& wrong) {
     std::string names;
     for (const auto& each : of.groups) names += (names.empty() ? "" : ",") + each.name;
     throw std::runtime_error(wrong + "\nusage: " + of.name + "_bench [--groups " + names +
-                             "] [--peers NAME,NAME...] [--repetitions 3] [--command NAME='COMMAND...'], from the root "
+                             "] [--peers NAME,NAME...] [--repetitions " + std::to_string(of.repetitions) +
+                             "] [--command NAME='COMMAND...'], from the root "
                              "of the tree");
 }
 
@@ -57,7 +58,7 @@ void keep_named(const series& of, std::vector<Named>& among, const std::vector<s
 }
 
 options parse(const series& of, const std::vector<std::string>& arguments) {
-    options chosen{.peers = of.peers, .groups = of.groups};
+    options chosen{.peers = of.peers, .groups = of.groups, .repetitions = of.repetitions};
     std::vector<std::string> peers;
     std::vector<std::string> groups;
     for (std::size_t i = 0; i < arguments.size(); i += 2) {
@@ -263,12 +264,12 @@ int run(const series& of, const std::vector<std::string>& arguments) {
     for (const auto& group : chosen.groups) {
         for (int i = 0; i < chosen.repetitions; ++i) {
             std::fprintf(stderr, "== %s, %d of %d\n", group.name.c_str(), i + 1, chosen.repetitions);
+            for (const auto& each : chosen.peers) {
+                if (!group.ours_only || each.name == ours) measure(group, each, cores, found);
+            }
             const auto& limited = of.limited_groups;
             if (std::find(limited.begin(), limited.end(), group.name) != limited.end()) {
                 measure(group, of.limit, cores, found);
-            }
-            for (const auto& each : chosen.peers) {
-                if (!group.ours_only || each.name == ours) measure(group, each, cores, found);
             }
         }
     }

@@ -57,6 +57,8 @@ struct series {
     std::vector<own_figure> own_figures;
     /// What is printed of every peer below the figures, in this order, with its unit.
     std::vector<std::pair<std::string, std::string>> units;
+    /// How often everything is measured, where nobody says otherwise.
+    int repetitions = 3;
 };
 
 /// The whole program.

@@ -10,6 +10,7 @@ namespace andon::detail {
 namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + openssl_error()); }
+
 /// Instead of asking for one on the terminal.
 int no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* /*given*/) { return -1; }
 
