@@ -69,7 +69,7 @@ active_request& call_state::request() noexcept { return task_ ? task_->request()
 
 void call_state::dispatch() {
     callback_.emplace(token_, cancelled{this});
-    if (task_) passed_on_.emplace(wire_, wire_cancelled{this});
+    if (task_) passed_on_ = std::make_unique<cancel_callback<wire_cancelled>>(wire_, wire_cancelled{this});
     if (!at_once_) return submit();
     write_task([this] {
         if (is_task()) return submit();

@@ -189,8 +189,8 @@ private:
     bool at_once_ = false;
     bool answered_ = false;
     bool told_ = false;  // of its cancel: the log, and the client where it still waits
-    std::optional<cancel_callback<wire_cancelled>> passed_on_;
-    std::optional<cancel_callback<cancelled>> callback_;  // last: goes first, and waits for itself
+    std::unique_ptr<cancel_callback<wire_cancelled>> passed_on_;  // with a task
+    std::optional<cancel_callback<cancelled>> callback_;          // last: goes first, and waits for itself
 };
 
 }  // namespace andon::detail

@@ -42,7 +42,7 @@ std::string_view named_by(std::string_view method) noexcept {
 
 /// Whose tasks they are: the principal's, or the session's where there is none. Nobody's are those of whoever has the
 /// id.
-std::string owner_of(std::string_view principal, const http_session* session = nullptr) {
+std::string owner_of(std::string_view principal, const http_session* session) {
     if (!principal.empty()) return "principal " + std::string(principal);
     return session != nullptr ? "session " + session->id() : std::string();
 }
@@ -163,6 +163,10 @@ std::string http_endpoint::counts_for(const passing& one) {
     return one.principal.empty() ? one.from.address() : "principal " + one.principal;
 }
 
+std::shared_ptr<const claimant> http_endpoint::claimant_of(const passing& one, const http_session* session) {
+    return std::make_shared<claimant>(claimant{owner_of(one.principal, session), counts_for(one)});
+}
+
 void http_endpoint::count_out(const counted& one) {
     const auto found = clients_.find(one.client);
     if (found == clients_.end()) return;
@@ -276,10 +280,9 @@ void http_endpoint::post_modern(passing& one, const envelope& message) {
     const auto stream = message_stream::make(service_->around().loop, std::move(settings));
     stream->when_over([this, counts = std::move(*counts)] { count_out(counts); });
     stream->attach(one.from);
-    stateless_->talk().receive(message, {.scope = {.in = &one.from.scope(service_->around().table)},
-                                         .reply = stream,
-                                         .owner = owner_of(one.principal),
-                                         .counts_for = counts_for(one)});
+    stateless_->talk().receive(
+        message,
+        {.scope = {.in = &one.from.scope(service_->around().table)}, .reply = stream, .from = claimant_of(one)});
 }
 
 std::optional<revision> http_endpoint::legacy_version(passing& one) {
@@ -375,9 +378,7 @@ void http_endpoint::post_in_session(passing& one, const std::shared_ptr<http_ses
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
     if (options_->abandon_after) stream->cancel_when_abandoned(*options_->abandon_after);
     stream->attach(one.from);
-    talk.receive(
-        message,
-        {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get()), .counts_for = counts_for(one)});
+    talk.receive(message, {.scope = {}, .reply = stream, .from = claimant_of(one, session.get())});
 }
 
 void http_endpoint::post_batch(passing& one) {
@@ -410,9 +411,8 @@ void http_endpoint::post_batch(passing& one) {
         session->new_stream(std::move(settings), [this, counts = std::move(*counts)] { count_out(counts); });
     if (options_->abandon_after) stream->cancel_when_abandoned(*options_->abandon_after);
     stream->attach(one.from);
-    session->talk().talk().receive_batch(
-        one.request.body,
-        {.scope = {}, .reply = stream, .owner = owner_of(one.principal, session.get()), .counts_for = counts_for(one)});
+    session->talk().talk().receive_batch(one.request.body,
+                                         {.scope = {}, .reply = stream, .from = claimant_of(one, session.get())});
 }
 
 /// Without sessions: a cancel finds its request by the principal, who must have one of that id and no more (HTTP-4).
@@ -450,10 +450,8 @@ void http_endpoint::post_alone(passing& one, const envelope& message, revision s
     });
     if (options_->abandon_after) stream->cancel_when_abandoned(*options_->abandon_after);
     stream->attach(one.from);
-    stateless_->talk().receive(message, {.scope = {.in = stream->scope(), .speaks = speaks},
-                                         .reply = stream,
-                                         .owner = owner_of(one.principal),
-                                         .counts_for = counts_for(one)});
+    stateless_->talk().receive(
+        message, {.scope = {.in = stream->scope(), .speaks = speaks}, .reply = stream, .from = claimant_of(one)});
 }
 
 // GET and DELETE: only legacy sessions have them.

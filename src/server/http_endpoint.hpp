@@ -77,6 +77,8 @@ private:
     [[nodiscard]] std::optional<counted> count_in(passing& one, std::size_t requests = 1);
     /// Whose limits a request counts against: the principal's, or the address's.
     [[nodiscard]] static std::string counts_for(const passing& one);
+    [[nodiscard]] static std::shared_ptr<const claimant> claimant_of(const passing& one,
+                                                                     const http_session* session = nullptr);
     void count_out(const counted& one);
     void end_session(std::shared_ptr<http_session> session, cancel_cause cause, std::string_view why);
 

@@ -305,7 +305,7 @@ std::shared_ptr<const handler_entry> server_session::find_handler(const incoming
             agreed_filter(params, conversation_->protocol().settings().capabilities, facilities_->tasks.begun());
         return facilities_->listeners.listening();
     }
-    const bool anybody = conversation_->protocol().settings().stateless && request.owner.empty();
+    const bool anybody = conversation_->protocol().settings().stateless && request.by().owner.empty();
     if (auto entry = facilities_->tasks.method(method, policy_of(request.speaks))) {
         if (method != "tasks/list" || !anybody) {
             arguments = std::move(params);
@@ -420,8 +420,8 @@ void server_session::on_request(incoming_request request, const envelope& messag
         const way_to_run how = how_to_run(*entry, params, *client, policy);
         if (how.may_be_task) {
             task = facilities_->tasks.prepare(
-                {.owner = request.owner,
-                 .counts_for = request.counts_for,
+                {.owner = request.by().owner,
+                 .counts_for = request.by().counts_for,
                  .label = entry->name,
                  .dialect = policy.task_requests ? task_dialect::requested : task_dialect::extension,
                  .ttl = how.ttl,

@@ -67,7 +67,7 @@ private:
     std::string error_;
 };
 
-std::string_view task_desk::owner_of(const call& by) { return by.state_->incoming().owner; }
+std::string_view task_desk::owner_of(const call& by) { return by.state_->incoming().by().owner; }
 
 std::shared_ptr<const handler_entry> task_desk::method(std::string_view name, const revision_policy& policy) {
     if (!begun()) return nullptr;
@@ -83,7 +83,7 @@ void task_desk::check(const call& by) const {
 }
 
 void task_desk::count(const call& by) {
-    if (asking_.take(by.state_->incoming().counts_for, now())) return;
+    if (asking_.take(by.state_->incoming().by().counts_for, now())) return;
     throw rpc_error(error_code::internal_error, "too much is asked about tasks: try again later");
 }
 

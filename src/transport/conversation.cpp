@@ -170,8 +170,7 @@ void conversation::take(peer_step step, const arrival& how) {
                                 .speaks = step.speaks,
                                 .to = {std::move(step.batch), how.reply},
                                 .scope = how.scope.in != nullptr ? how.scope.in->id() : session_.id(),
-                                .owner = how.owner,
-                                .counts_for = how.counts_for},
+                                .from = how.from},
                                *step.message);
             break;
         case next_step::handle_notification: owner_->on_notification(*step.message); break;

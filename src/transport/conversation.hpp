@@ -27,22 +27,31 @@ struct answer_path {
     std::shared_ptr<reply_path> reply{};     // null: the transport
 };
 
+/// On whose behalf requests come: where a conversation is with one alone, there is none.
+struct claimant {
+    std::string owner{};       // of the tasks it makes and asks about; empty: whoever is there
+    std::string counts_for{};  // whose limits they count against
+};
+
 /// A request that came in, in the hands of whoever answers it.
 struct incoming_request {
     active_request request;
     revision speaks = newest_legacy;
     answer_path to{};
-    session_id scope{};        // of its id
-    std::string owner{};       // of the tasks it makes and asks about; empty: whoever is there
-    std::string counts_for{};  // whose limits they count against
+    session_id scope{};  // of its id
+    std::shared_ptr<const claimant> from{};
+
+    [[nodiscard]] const claimant& by() const noexcept {
+        static const claimant nobody;
+        return from ? *from : nobody;
+    }
 };
 
 /// How a message came that was not read from the transport.
 struct arrival {
     message_scope scope{};
     std::shared_ptr<reply_path> reply{};
-    std::string owner{};
-    std::string counts_for{};
+    std::shared_ptr<const claimant> from{};
 };
 
 class conversation final : public std::enable_shared_from_this<conversation>, private transport::events {

@@ -125,8 +125,9 @@ void relay::on_request(detail::incoming_request request, const envelope& message
                                     : server_->policy.usual;
     // Where the host is many, each is told apart by whom its requests count for.
     const auto origin =
-        how_.stateless ? std::make_shared<call_origin>(call_origin{server_->name, visible_text(request.counts_for, 64)})
-                       : origin_;
+        how_.stateless
+            ? std::make_shared<call_origin>(call_origin{server_->name, visible_text(request.by().counts_for, 64)})
+            : origin_;
     const auto call = std::make_shared<relayed_call>(*desk_, host_, std::move(request), message, origin, policy);
     const bool handshake = call->method() == "initialize";
     if (handshake && !how_.stateless) {

@@ -88,7 +88,7 @@ public:
     [[nodiscard]] revision speaks() const noexcept { return in_.speaks; }
     [[nodiscard]] call_stage stage() const noexcept { return stage_; }
     /// Of the tasks that it makes and asks about; empty: whoever is there.
-    [[nodiscard]] const std::string& owner() const noexcept { return in_.owner; }
+    [[nodiscard]] const std::string& owner() const noexcept { return in_.by().owner; }
     /// Whether its answer may be a task, by what it says: asked for (2025-11-25), or declared (2026-07-28).
     [[nodiscard]] bool may_be_task() const;
     /// Of tasks/result, once it is sent: the task whose end it waits for. Of others empty.
