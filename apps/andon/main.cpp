@@ -3,9 +3,11 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <unistd.h>
 
 #include "command_line.hpp"
 #include "exit_status.hpp"
@@ -76,6 +78,14 @@ int say_what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     return exit_status::usage;
 }
 
+/// What is opened next would take their place: a result could go into a pipe of our own. /dev/null does, in a way in
+/// which writing to it fails as before.
+void refuse_writing_to_closed_streams() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+    }
+}
+
 int run_command(int argc, char** argv) {
     CLI::App app(about, "andon");
     app.set_version_flag("--version", "andon " ANDON_VERSION);
@@ -119,6 +129,7 @@ int run_command(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    refuse_writing_to_closed_streams();
     std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): a reader that left is an error of write()
     const int status = run_command(argc, argv);
     if (andon::app::all_was_printed()) return status;

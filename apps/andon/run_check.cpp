@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 #include "exit_status.hpp"
 #include "gateway/config/command_words.hpp"
 #include "gateway/config/nearest_word.hpp"
+#include "gateway/plain_json.hpp"
 #include "terminal.hpp"
 
 namespace andon::app {
@@ -152,9 +154,29 @@ private:
     bool terminal_;
 };
 
+/// For programs it is an answer, too.
+int no_verdict(const check_request& asked, const std::string& words, std::string_view verdict, int status) {
+    if (asked.json) {
+        print(gateway::plain_json(json::object{{"schema", 1}, {"verdict", verdict}, {"error", words}}) + '\n');
+    }
+    return complain(words, status);
+}
+
+int unusable(const check_request& asked, const std::exception& error) {
+    return no_verdict(asked, error.what(), "usage", exit_status::usage);
+}
+
 int unreachable(const check_request& asked, const std::exception& error) {
     const std::string why = visible_text(error.what(), 600);
-    return complain(why + access_hint(asked.access, why), exit_status::unreachable);
+    return no_verdict(asked, why + access_hint(asked.access, why), "unreachable", exit_status::unreachable);
+}
+
+/// A report is written when there is one: until then the one of before stays.
+void expect_writable(const std::string& file) {
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(file, ignored);
+    if (!std::ofstream(file, std::ios::app)) throw usage_error("cannot write " + file);
+    if (!there) std::filesystem::remove(file, ignored);
 }
 
 int status_of(check_verdict what) { return what == check_verdict::pass ? exit_status::ok : exit_status::failed; }
@@ -163,11 +185,7 @@ int check_a_server(const check_request& asked) {
     if (asked.http_port >= 0 || !asked.report.empty()) throw usage_error("--http and --report need --client");
     const target server = target_from(asked);
     run_options how = options_from(asked);
-    std::ofstream junit;
-    if (!asked.junit.empty()) {
-        junit.open(asked.junit);
-        if (!junit) throw usage_error("cannot write " + asked.junit);
-    }
+    if (!asked.junit.empty()) expect_writable(asked.junit);
     const progress_line progress(asked.verbose);
     how.progress = [&](const std::string& words) { progress(words); };
     const checked_server found = check_server(server, how);
@@ -180,7 +198,8 @@ int check_a_server(const check_request& asked) {
         const std::size_t columns = asked.verbose ? 0 : output_width().value_or(0);
         print(as_text(found, server, {.colours = on_terminal() && colours_wanted(), .columns = columns}));
     }
-    if (junit.is_open()) {
+    if (!asked.junit.empty()) {
+        std::ofstream junit(asked.junit);
         junit << as_junit(found, server);
         if (!junit.flush()) throw std::runtime_error("cannot write " + asked.junit);
     }
@@ -251,13 +270,13 @@ int run_check(const check_request& asked) try {
     }
     return asked.client ? check_a_client(asked) : check_a_server(asked);
 } catch (const std::invalid_argument& error) {
-    return complain(error.what(), exit_status::usage);
+    return unusable(asked, error);
 } catch (const wrong_question& error) {
-    return complain(error.what(), exit_status::usage);
+    return unusable(asked, error);
 } catch (const std::system_error& error) {
-    return complain(error.what(), exit_status::unreachable);
+    return no_verdict(asked, error.what(), "unreachable", exit_status::unreachable);
 } catch (const server_hangs& error) {
-    return complain("hangs: " + visible_text(error.what(), 600), exit_status::unreachable);
+    return no_verdict(asked, "hangs: " + visible_text(error.what(), 600), "unreachable", exit_status::unreachable);
 } catch (const server_gone& error) {
     return unreachable(asked, error);
 } catch (const not_spoken& error) {

@@ -129,7 +129,7 @@ client client::begin(std::unique_ptr<transport> over, client_options options, st
     try {
         s->session->wait_until_established();
     } catch (const std::runtime_error&) {
-        const std::string how = s->tree ? how_it_ended(*s->tree) : std::string();
+        const std::string how = s->tree && s->session->talk().was_left() ? how_it_ended(*s->tree) : std::string();
         if (how.empty()) throw;
         throw std::runtime_error("no session with the server: " + how);
     }

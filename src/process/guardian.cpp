@@ -9,8 +9,9 @@
 // It learns that the program is gone from two sides, because each has a gap. Its socket reports the end of the file,
 // unless another fork of the program holds a copy of the program's end. The pidfd of the program becomes readable
 // unless a seccomp filter forbids it. PR_SET_PDEATHSIG would be the obvious third, and is wrong: it fires when the
-// *thread* that forked ends, and threads come and go. For the command it is right, since the guardian has one thread:
-// if somebody kills the guardian, the kernel kills the command.
+// *thread* that forked ends, and threads come and go. With SIGCONT, which does nothing to a guardian that runs, it
+// wakes one that was stopped. For the command it is right, since the guardian has one thread: if somebody kills the
+// guardian, the kernel kills the command.
 //
 // It is a fork of a program with many threads, of which only the forking one exists here. Any lock may be held for ever
 // by a thread that is not there: malloc's, stdio's, a sanitizer's, those of whatever library replaced these. Hence the
@@ -158,6 +159,7 @@ public:
     void start(const launch& what) noexcept {
         ::syscall(SYS_prctl, PR_SET_NAME, "andon-guardian", 0, 0, 0);
         ::syscall(SYS_setpgid, 0, 0);
+        ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
         default_dispositions();
         int result[2] = {-1, -1};
         if (::syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 || !pipe_above_streams(result)) {

@@ -50,6 +50,7 @@ void conversation::log_soon(log_level level, std::string text) {
 
 void conversation::on_closed(std::string_view why) {
     const auto self = shared_from_this();
+    left_ = left_ || !closed_;
     close(cancel_cause::disconnect, why);
 }
 

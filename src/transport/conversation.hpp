@@ -115,6 +115,8 @@ public:
     /// As peer::adopt().
     void adopt(revision agreed) noexcept { peer_.adopt(agreed); }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
+    /// By the peer: it was not we who closed it. Once it is over.
+    [[nodiscard]] bool was_left() const noexcept { return left_; }
     /// It ended because the peer did not read what it was sent.
     [[nodiscard]] bool given_up() const noexcept { return unread_; }
 
@@ -190,6 +192,7 @@ private:
     std::unordered_set<std::int64_t> given_up_;  // calls that may be answered with a task all the same
     std::deque<std::int64_t> given_up_first_;
     std::unordered_map<std::int64_t, std::function<void(const progress_update&)>> progress_of_tasks_;
+    bool left_ = false;  // by the peer, and not by us
     bool closed_ = false;
     bool unread_ = false;
 };

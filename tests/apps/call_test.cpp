@@ -209,6 +209,16 @@ TEST(andon_call, passes_the_environment_and_the_directory_on) {
 
 class andon_call_stopped : public testing::TestWithParam<std::tuple<std::string, int>> {};
 
+TEST(andon_call_era, a_server_that_does_not_speak_it_is_said_to_do_so) {
+    const auto why = [](const std::string& era, const std::string& revision) {
+        const andon_run ran = run_andon({"call", everything_server + " --era " + era, "echo", "--revision", revision});
+        EXPECT_EQ(ran.status, 3);
+        return ran.err;
+    };
+    EXPECT_THAT(why("legacy", "2026-07-28"), HasSubstr("the server speaks no revision that we speak"));
+    EXPECT_THAT(why("modern", "2025-06-18"), HasSubstr("the server refused initialize"));
+}
+
 TEST_P(andon_call_stopped, SND_3_SND_7_cancels_shows_it_and_what_became_of_it) {
     const auto& [revision, number] = GetParam();
     andon_process process({"call", everything_server, "park", "key=p", "--revision", revision}, {},

@@ -123,6 +123,12 @@ TEST(andon_help, what_cannot_be_written_is_an_error) {
     for (const char* const each : {"--help", "man", "config init -", "completion bash", "check --list"}) {
         EXPECT_EQ(status_of(each), "andon: standard output cannot be written to\n1\n") << each;
     }
+    const std::string server = built_program("everything_server");
+    for (const std::string& each : {"tools " + server, "call " + server + " echo text=a", std::string("ps")}) {
+        EXPECT_THAT(output_of("exec 3>&1; { " + built_program("andon") + " " + each + " <&- >&- 2>&3; echo $? >&3; }"),
+                    testing::EndsWith("andon: standard output cannot be written to\n1\n"))
+            << each;
+    }
     EXPECT_EQ(output_of("bash -o pipefail -c '" + built_program("andon") + " man | true; echo $?'"), "0\n")
         << "a reader that left is none";
 }

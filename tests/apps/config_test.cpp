@@ -73,10 +73,11 @@ TEST_F(config_command, check_tells_every_problem_by_line_and_ends_with_two) {
     const result check = run({"check", bad});
     EXPECT_EQ(check.status, 2);
     EXPECT_EQ(check.out, "");
-    EXPECT_EQ(check.err, bad + ":2:1: unknown key \"prt\" in [gateway]; did you mean \"port\"?\n" + bad +
-                             ":3:10: [servers.a] needs \"command\" or \"url\"\n" + bad +
-                             ":4:11: timeout must be a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\", or "
-                             "\"none\", not 3\n");
+    EXPECT_EQ(check.err,
+              bad + ":2:1: unknown key \"prt\" in [gateway]; did you mean \"port\"?\n" + bad +
+                  ":3:10: [servers.a] needs \"command\" or \"url\"\n" + bad +
+                  ":4:11: timeout must be a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\", from "
+                  "1ms to 366d, or \"none\", not 3\n");
     const result json = run({"check", "--config", bad, "--json"});
     EXPECT_EQ(json.status, 2);
     const json::object parsed = json::parse(json.out).as_object();

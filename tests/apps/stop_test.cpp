@@ -48,6 +48,13 @@ TEST_F(stop, by_tool_session_or_all) {
                 AllOf(HasSubstr(one.id(1)), HasSubstr(one.id(2)), HasSubstr(two.id(1))));
 }
 
+TEST_F(stop, what_is_named_twice_is_asked_once) {
+    const std::string number = "1";
+    EXPECT_EQ(run_andon({"stop", one.id(1), number, one.id(1)}).out,
+              "asked to stop  " + one.id(1) + "  wait of everything (session stdio), in flight for 12 s\n");
+    EXPECT_EQ(run_andon({"stop", "99", "99"}).err, "andon: 99 is not in flight\n");
+}
+
 TEST_F(stop, a_bare_number_is_enough_while_one_andon_has_it) {
     EXPECT_EQ(run_andon({"stop", "2"}).status, 0);
     one.until("stop 2");

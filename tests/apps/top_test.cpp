@@ -67,7 +67,7 @@ TEST_F(top, s_stops_the_selected_call_once_it_is_confirmed) {
     wait_for("2 running");
     window->press("Down");
     window->press("s");
-    wait_for("Stop " + one.id(2) + ", build of everything (session 0af1)? y/n");
+    wait_for("Stop " + one.id(2) + "? y/n  build of everything (session 0af1)");
     window->press("n");
     wait_for("q quit");
     window->press("s");

@@ -66,7 +66,7 @@ TEST_F(top_keys, the_selection_follows_its_call) {
 TEST_F(top_keys, s_stops_only_what_y_confirms_and_what_was_asked_about) {
     view.found(calls({1, 2}));
     EXPECT_THAT(view.typed("s").stop, IsEmpty());
-    EXPECT_THAT(screen(view), HasSubstr("Stop 12.1, "));
+    EXPECT_THAT(screen(view), HasSubstr("Stop 12.1? y/n"));
     EXPECT_THAT(view.typed("n").stop, IsEmpty());
     EXPECT_THAT(view.typed("y").stop, IsEmpty());
     static_cast<void>(view.typed("s"));

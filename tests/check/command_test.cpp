@@ -76,6 +76,23 @@ TEST(check_command, a_rule_that_is_broken_is_1_and_every_report_says_so) {
     std::filesystem::remove(junit);
 }
 
+TEST(check_command, a_report_is_written_only_when_there_is_one) {
+    const own_folder folder;
+    const std::string junit = folder.write("check.xml", "of before");
+    const std::string fresh = folder / "new.xml";
+    for (const std::string& each : {junit, fresh}) {
+        const ran what = andon_check({"--json", "--junit", each, "--", "/no/such/program"});
+        EXPECT_EQ(what.status, 3);
+        EXPECT_EQ(json::parse(what.out).at("verdict").as_string(), "unreachable");
+        EXPECT_THAT(std::string(json::parse(what.out).at("error").as_string()), HasSubstr("/no/such/program"));
+    }
+    std::ifstream file(junit);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "of before");
+    EXPECT_FALSE(std::filesystem::exists(fresh));
+    EXPECT_EQ(json::parse(andon_check({"--json", "--rules", "RCV-99", "--", "cat"}).out).at("verdict").as_string(),
+              "usage");
+}
+
 TEST(check_command, a_tool_that_was_named_is_the_only_one_called) {
     const ran what = andon_check({"--json", "--rules", "RCV-3", "--era", "legacy", "--tool", "wait", "--args",
                                   R"({"ms":1500})", std::string(ANDON_BROKEN_SERVER) + " --defect 'no such defect'"});

@@ -207,6 +207,10 @@ TEST(stop_text, says_how_the_work_came_to_its_end) {
     EXPECT_EQ(stop_text(entry), "stopped in 4.1 ms (quiet)");
     entry.late_messages = entry.killed = 1;
     EXPECT_EQ(stop_text(entry), "stopped in 4.1 ms (quiet), 1 late message dropped, 1 process killed");
+    journal_entry early;
+    early.call.cause = cancel_cause::peer;
+    early.time_to_stop = 0us;
+    EXPECT_EQ(stop_text(early), "it had not begun");
     journal_entry unseen;
     unseen.call.cause = cancel_cause::timeout;
     unseen.evidence = stop_evidence::unseen;

@@ -87,6 +87,22 @@ TEST_P(operated, wait_for_a_late_answer) {
     EXPECT_EQ(code_of(front.answer("1")), -32800);
 }
 
+TEST_P(operated, what_has_stopped_is_remembered_and_no_more_in_flight) {
+    front.call("1", "obey", with_key("k"));
+    static_cast<void>(front.began("k"));
+    EXPECT_EQ(andon({"stop", "--tool", "obey", "--wait"}).status, 0);
+    const json::array all = json::parse(andon({"ps", "--all", "--json"}).out).as_array();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all.at(0).at("tool").as_string(), "obey");
+    EXPECT_EQ(all.at(0).at("state").as_string(), "stopped");
+    EXPECT_TRUE(front.in_flight().empty());
+    const std::string id(all.at(0).at("id").as_string());
+    EXPECT_THAT(andon({"stop", id}).err, HasSubstr(id + " is not in flight"));
+    // What was answered was never asked to stop.
+    EXPECT_EQ(front.asked("echo"), "done");
+    EXPECT_EQ(json::parse(andon({"ps", "--all", "--json"}).out).as_array().size(), 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(gateway, operated, testing::ValuesIn(all_hosts), hosted_name());
 
 TEST(operator_sees, how_far_it_is_though_its_message_is_long) {

@@ -6,6 +6,7 @@
 
 #include "andon/wire/error.hpp"
 #include "client/raw_http_server.hpp"
+#include "gateway/listening_program.hpp"
 #include "gateway/recording.hpp"
 #include "gateway/relay_hosts.hpp"
 #include "process/process_watch.hpp"
@@ -206,6 +207,7 @@ TEST_F(proxy_faults, SND_5_a_host_that_is_gone_is_told_upstream_by_wrap) {
     EXPECT_EQ(host.exit().code, 0);
     EXPECT_TRUE(eventually([&] { return !server.deleted().empty(); }));
     EXPECT_THAT(server.deleted(), testing::ElementsAre("upstream"));
+    EXPECT_THAT(journal_in(folder), testing::HasSubstr(R"("evidence":"unseen")")) << "it is not the server that ended";
 }
 
 /// A session behind a URL, with a call in flight.

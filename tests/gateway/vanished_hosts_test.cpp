@@ -136,6 +136,17 @@ TEST_P(left, a_stopped_guardian_holds_up_neither_end) {
     }
 }
 
+/// Nobody is there to wake it but the kernel.
+TEST_P(left, a_stopped_guardian_is_woken_by_the_death_of_andon) {
+    in_front front(hosted::wrap, {.arguments = GetParam().arguments});
+    front.open();
+    front.call("1", "fork", with_key("forks"));
+    const auto all = with_children(front, "forks");
+    stop_guardian(front.began("forks").pid);
+    ::kill(front.andon().pid(), SIGKILL);
+    for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
+}
+
 /// One that cannot be woken is killed, and andon ends what it guarded.
 TEST_P(left, a_guardian_that_nothing_wakes_holds_up_the_end_no_longer_than_that) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});

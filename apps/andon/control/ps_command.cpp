@@ -13,7 +13,6 @@
 namespace andon::app {
 namespace {
 
-using gateway::call_stage;
 using gateway::found_call;
 using gateway::running_andon;
 using gateway::survey;
@@ -22,10 +21,6 @@ void print_lines(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) (text += line) += '\n';
     print(text);
-}
-
-bool is_over(const found_call& each) {
-    return each.call.stage == call_stage::stopped || each.call.stage == call_stage::over;
 }
 
 json::array json_of_calls(const survey& found) {
@@ -104,7 +99,7 @@ void print_servers(const survey& found) {
 
 int run_ps(const ps_options& options) {
     survey found = gateway::survey_andons();
-    if (!options.all) std::erase_if(found.calls, is_over);
+    if (options.all) found.calls.insert(found.calls.end(), found.stopped.begin(), found.stopped.end());
     if (options.json) {
         print(gateway::plain_json(options.servers ? json_of_servers(found) : json_of_calls(found)) + '\n');
     } else if (options.servers) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iostream>
 #include <pwd.h>
+#include <set>
 #include <unistd.h>
 
 #include "andon/core/visible_text.hpp"
@@ -46,7 +47,11 @@ std::optional<stop_order> order_of(const std::string& text, const survey& found)
         throw wrong_id(shown + " is in flight more than once: " + all);
     }
     if (meant.empty()) {
-        write_error(shown + " is not in flight");
+        // Of one that does not answer nothing is known, and that was said.
+        const bool known = found.problems.empty() || std::ranges::any_of(found.andons, [&](const auto& each) {
+                               return each.pid == id->andon.value_or(0);
+                           });
+        write_error(shown + (known ? " is not in flight" : " is not known to be in flight"));
         return std::nullopt;
     }
     return stop_order{meant[0]->andon, {.number = id->number}};
@@ -57,8 +62,14 @@ std::vector<stop_order> orders_of(const stop_options& options, const survey& fou
     if (options.session) return {{.which = {.session = options.session}}};
     if (options.all) return {{.which = {.all = true}}};
     std::vector<stop_order> orders;
+    std::set<std::string> seen;
+    std::set<std::pair<pid_t, std::uint64_t>> meant;
     for (const std::string& each : options.ids) {
-        if (auto order = order_of(each, found)) orders.push_back(std::move(*order));
+        if (!seen.insert(each).second) continue;
+        auto order = order_of(each, found);
+        if (order && meant.emplace(order->andon, order->which.number.value_or(0)).second) {
+            orders.push_back(std::move(*order));
+        }
     }
     return orders;
 }

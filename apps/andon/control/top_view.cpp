@@ -96,7 +96,7 @@ std::string top_view::title() const {
 }
 
 std::string top_view::status() const {
-    if (to_confirm_) return "Stop " + to_confirm_->id() + ", " + describe(to_confirm_->call) + "? y/n";
+    if (to_confirm_) return "Stop " + to_confirm_->id() + "? y/n  " + describe(to_confirm_->call);
     if (!message_.empty()) return message_;
     if (!there_.problems.empty()) return there_.problems.front();
     return std::string(keys_line);

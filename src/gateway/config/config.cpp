@@ -173,6 +173,11 @@ private:
             problem(position(table, "address"),
                     "an address that is not loopback needs \"hosts\": the names under which clients reach it");
         }
+        for (const std::string& each : config.hosts) {
+            if (each.find(':') == std::string::npos || each.starts_with('[')) continue;
+            problem(position(table, "hosts"),
+                    "a host is named without its port, unlike \"" + visible_text(each, 64) + '"');
+        }
         for (const toml_member& each : *table.table()) {
             if (each.key == tokens_word && expect_table(each, "gateway.tokens")) {
                 for (const toml_member& token : *each.value.table()) read_token(config, token);

@@ -111,8 +111,8 @@ config_key<Section> duration_key(std::string_view name, Field field, duration le
                     field(to) = *value;
                     return {};
                 }
-                return "a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\"" +
-                       (least > duration::zero() ? ", of at least " + duration_text(least) : std::string());
+                return "a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\", from " + duration_text(least) +
+                       " to " + duration_text(longest_duration);
             },
             [field](const Section& of) -> json::value { return json::string(duration_text(field(of))); }};
 }
@@ -126,7 +126,8 @@ config_key<Section> limit_key(std::string_view name, Field field, std::string_vi
                 const auto value = text == nullptr ? std::nullopt : parse_duration(*text);
                 const bool none = text != nullptr && *text == no_limit;
                 if (!none && !(value && *value > duration::zero())) {
-                    return "a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\", or \"none\"";
+                    return "a duration with its unit, as \"30s\", \"250ms\" or \"1h30m\", from 1ms to " +
+                           duration_text(longest_duration) + ", or \"none\"";
                 }
                 if (none) {
                     field(to).reset();

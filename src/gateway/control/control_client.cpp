@@ -25,6 +25,7 @@ bool read_number(std::string_view text, Number& into) {
 struct heard {
     running_andon andon{};
     std::vector<found_call> calls{};
+    std::vector<found_call> stopped{};
     std::size_t more = 0;
     std::string problem{};
 };
@@ -42,7 +43,10 @@ void ask_for_everything(const andon_address& with, time_point until, heard& into
     for (;;) {
         const json::object said = talk->next_promptly(until);
         if (const json::value* const call = said.if_contains("call"); call != nullptr && call->is_object()) {
-            into.calls.push_back({with.pid, call_of(call->get_object())});
+            found_call found{with.pid, call_of(call->get_object())};
+            const call_stage stage = found.call.stage;
+            const bool over = stage == call_stage::stopped || stage == call_stage::over;
+            (over ? into.stopped : into.calls).push_back(std::move(found));
         } else if (const json::value* const server = said.if_contains("server");
                    server != nullptr && server->is_object()) {
             into.andon.servers.push_back(server_of(server->get_object()));
@@ -148,9 +152,12 @@ survey survey_andons(duration limit) {
         all.andons.push_back(std::move(each.andon));
         all.more += each.more;
         std::move(each.calls.begin(), each.calls.end(), std::back_inserter(all.calls));
+        std::move(each.stopped.begin(), each.stopped.end(), std::back_inserter(all.stopped));
     }
-    std::stable_sort(all.calls.begin(), all.calls.end(),
-                     [](const found_call& a, const found_call& b) { return a.call.started < b.call.started; });
+    for (auto* const some : {&all.calls, &all.stopped}) {
+        std::stable_sort(some->begin(), some->end(),
+                         [](const found_call& a, const found_call& b) { return a.call.started < b.call.started; });
+    }
     return all;
 }
 

@@ -37,7 +37,8 @@ struct found_call {
 
 struct survey {
     std::vector<running_andon> andons{};
-    std::vector<found_call> calls{};      ///< the oldest first
+    std::vector<found_call> calls{};      ///< in flight, the oldest first
+    std::vector<found_call> stopped{};    ///< not long ago, the oldest first
     std::size_t more = 0;                 ///< that were too many to be listed
     std::vector<std::string> problems{};  ///< for people: an andon that does not answer, a folder that is not ours
 };

@@ -44,6 +44,8 @@ public:
 
     /// What is in flight, and what was asked to stop and is watched still; the oldest first.
     [[nodiscard]] virtual std::vector<relayed_call_view> calls() const = 0;
+    /// What has stopped not long ago, after it was asked to; the last to stop is the last.
+    [[nodiscard]] virtual std::vector<relayed_call_view> stopped() const { return {}; }
     [[nodiscard]] virtual std::vector<upstream_view> upstreams() const = 0;
     /// Cancels what is selected and was not cancelled yet. The numbers of what was; of what had been asked to stop
     /// before too, so that it can be waited for. `stopped` is called for each of them, once, when the work has stopped,

@@ -240,6 +240,9 @@ void control_socket::list(const connection& to) const {
             to->say(plain_json(json::object{{"call", to_json(each)}}));
         }
     }
+    for (const relayed_call_view& each : desk_->stopped()) {
+        if (to->unread() <= most_of_a_list) to->say(plain_json(json::object{{"call", to_json(each)}}));
+    }
     to->say(plain_json(json::object{{"done", true}, {"more", more}}));
 }
 

@@ -56,6 +56,7 @@ std::string local_text(system_clock::time_point at) {
 
 std::string stop_text(const journal_entry& entry) {
     if (!entry.call.cause) return {};
+    if (entry.evidence == stop_evidence::none && entry.call.pid == 0 && entry.time_to_stop) return "it had not begun";
     std::string text = entry.ignored ? "ignored its cancel" : "";
     if (entry.time_to_stop) {
         text += entry.ignored ? ", and stopped after " : "stopped in ";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/clock.hpp"
+
 namespace andon::gateway {
 
 void call_desk::begun(const std::shared_ptr<relayed_call>& call) {
@@ -12,17 +14,27 @@ void call_desk::begun(const std::shared_ptr<relayed_call>& call) {
 
 void call_desk::over(const relayed_call& call) {
     told_->on_over(call);
+    remember(call);
     forget(call);
 }
 
 void call_desk::resumed(const std::shared_ptr<relayed_call>& call) {
     calls_.emplace(call->number(), call);
+    std::erase_if(stopped_, [&](const remembered& each) { return each.call.number == call->number(); });
     told_->on_resumed(*call);
 }
 
 void call_desk::over_again(const relayed_call& call) {
     told_->on_over_again(call);
+    remember(call);
     forget(call);
+}
+
+/// For people who look a moment later.
+void call_desk::remember(const relayed_call& call) {
+    if (call.stage() != call_stage::stopped) return;
+    if (stopped_.size() >= most_remembered) stopped_.pop_front();
+    stopped_.push_back({now(), call.view()});
 }
 
 /// Whoever waits for its end is told.
@@ -63,6 +75,14 @@ std::shared_ptr<relayed_call> call_desk::find(std::uint64_t number) const {
 std::vector<relayed_call_view> call_desk::calls() const {
     std::vector<relayed_call_view> views;
     for (const auto& call : sorted()) views.push_back(call->view());
+    return views;
+}
+
+std::vector<relayed_call_view> call_desk::stopped() const {
+    std::vector<relayed_call_view> views;
+    for (const remembered& each : stopped_) {
+        if (now() - each.since < remembered_for) views.push_back(each.call);
+    }
     return views;
 }
 

@@ -1,6 +1,7 @@
 // Everything that is in flight through this andon.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -79,6 +80,7 @@ public:
     [[nodiscard]] const std::optional<event_log>& server_log() const noexcept { return server_log_; }
 
     [[nodiscard]] std::vector<relayed_call_view> calls() const override;
+    [[nodiscard]] std::vector<relayed_call_view> stopped() const override;
     [[nodiscard]] std::vector<upstream_view> upstreams() const override;
     [[nodiscard]] std::vector<std::uint64_t> stop(const call_selection& which, std::string_view reason,
                                                   std::string_view asked_by,
@@ -90,11 +92,20 @@ public:
 private:
     [[nodiscard]] std::vector<std::shared_ptr<relayed_call>> sorted() const;
     void forget(const relayed_call& call);
+    void remember(const relayed_call& call);
+
+    static constexpr std::size_t most_remembered = 100;
+    static constexpr duration remembered_for = std::chrono::minutes(1);
+    struct remembered {
+        time_point since;
+        relayed_call_view call;
+    };
 
     call_observer* told_;
     std::uint64_t next_ = static_cast<std::uint64_t>(peer::first_id);
     std::unordered_map<std::uint64_t, std::shared_ptr<relayed_call>> calls_;
     std::unordered_multimap<std::uint64_t, std::function<void(const stopped_call&)>> waiting_;
+    std::deque<remembered> stopped_;
     upstream_lister lister_;
     std::optional<event_log> server_log_;
     std::size_t processes_ = 0;

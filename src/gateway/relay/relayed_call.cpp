@@ -418,7 +418,7 @@ relayed_call_view relayed_call::view() const {
     relayed_call_view shown{.number = number_,
                             .server = origin_->server,
                             .session = origin_->session,
-                            .method = method_,
+                            .method = handshake_ ? "initialize" : method_,
                             .tool = tool_,
                             .request_id = visible_text(raw_id_, 64),
                             .traceparent = traceparent_,

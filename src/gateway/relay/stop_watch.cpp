@@ -67,7 +67,7 @@ void stop_watch::ready() {
 }
 
 void stop_watch::watch(const std::shared_ptr<relayed_call>& call) {
-    if (gone_) return call->stopped(stop_evidence::exited, now());
+    if (gone_) return call->stopped(around_.guardian == 0 ? stop_evidence::unseen : stop_evidence::exited, now());
     waiting_.insert_or_assign(call->wire_id(),
                               watched{.call = call,
                                       .judgement = stop_judgement(call->asked(), call->policy().grace, call->cadence()),
@@ -359,6 +359,8 @@ void stop_watch::gone(stop_evidence how, std::uint32_t killed) {
     const auto all = std::exchange(waiting_, {});
     silent_.clear();
     silent_first_.clear();
+    // Behind a URL it is only we who are gone.
+    if (around_.guardian == 0) how = stop_evidence::unseen;
     for (const auto& [id, each] : all) each.call->stopped(how, now(), killed);
 }
 
