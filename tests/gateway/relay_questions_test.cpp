@@ -99,6 +99,22 @@ TEST_F(relay_questions, DIR_6_a_question_goes_to_its_own_host_and_only_that_one_
     EXPECT_THAT(recorded.with("from b"), IsEmpty());
 }
 
+/// A host that has no other stream would not hear of it, if that of its call ended with its cancel.
+TEST_F(relay_questions, RCV_12_one_that_goes_with_its_call_is_taken_back_on_the_stream_of_that) {
+    for (const bool taken_back : {true, false}) {
+        gateway_in_front gateway(folder, recorded.server());
+        http_host host(gateway, legacy);
+        host.call("1", "say", to_say({question("3")}, true));
+        const std::string asked = id_in(host.message_with("1", "sampling/createMessage"));
+        host.cancel("1");
+        if (taken_back) {
+            host.call("2", "say", to_say({cancel_line("3")}));
+            EXPECT_THAT(host.message_with("1", "notifications/cancelled"), HasSubstr(R"("requestId":)" + asked));
+        }
+        EXPECT_THAT(host.answer("1"), HasSubstr("-32800")) << "it ends all the same";
+    }
+}
+
 TEST_F(relay_questions, DIR_2_a_modern_server_has_no_questions) {
     for (const bool over_http : {false, true}) {
         const own_folder own;

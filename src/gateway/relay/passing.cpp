@@ -124,9 +124,12 @@ void passing::on_notification(const envelope& message) {
 }
 
 void passing::on_server_request(upstream& from, detail::incoming_request request, const envelope& message) {
-    const relayed_call* const only = from.only_call();
-    std::make_shared<relayed_question>(from.shared_from_this(), with_.host, std::move(request), message)
-        ->send(static_cast<std::int64_t>(with_.desk.next_number()), only != nullptr ? only->to_host().reply : nullptr);
+    relayed_call* const only = from.only_call();
+    const auto question =
+        std::make_shared<relayed_question>(from.shared_from_this(), with_.host, std::move(request), message);
+    if (only != nullptr) only->comes_with(question);
+    question->send(static_cast<std::int64_t>(with_.desk.next_number()),
+                   only != nullptr ? only->to_host().reply : nullptr);
 }
 
 void passing::on_server_notification(upstream& from, const envelope& message) {

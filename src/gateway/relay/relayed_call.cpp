@@ -5,6 +5,7 @@
 
 #include "andon/core/visible_text.hpp"
 #include "gateway/relay/call_desk.hpp"
+#include "gateway/relay/relayed_question.hpp"
 #include "gateway/relay/upstream.hpp"
 #include "gateway/translation/raw_json.hpp"
 #include "transport/clock.hpp"
@@ -336,7 +337,7 @@ void relayed_call::host_gave_up() {
     } else if (in_.to.batch) {
         host_->answer(in_.to, {});
     } else if (in_.to.reply) {
-        in_.to.reply->no_answer();  // a stream of its own must not hang (HTTP-3)
+        end_stream();
     }
     host_->drop_cancelled();
     asked_ = now();
@@ -345,6 +346,28 @@ void relayed_call::host_gave_up() {
     if (answered_late_) return late_answer();
     if (!via_) return stopped(stop_evidence::none, asked_);  // it never began
     via_->watch(shared_from_this());
+}
+
+void relayed_call::comes_with(const std::shared_ptr<relayed_question>& question) {
+    constexpr std::size_t most = 64;
+    if (!in_.to.reply) return;
+    if (questions_.size() >= most) std::erase_if(questions_, [](const auto& each) { return each.expired(); });
+    if (questions_.size() < most) questions_.push_back(question);
+}
+
+/// A stream of its own must not hang (HTTP-3). But the server may now take back what it asked the host on it, and a
+/// host that listens nowhere else would not hear of that (RCV-12): until it has, or nothing more comes of the call.
+void relayed_call::end_stream() {
+    const auto end = std::make_shared<const stream_end>(in_.to.reply);
+    for (const auto& each : questions_) {
+        if (const auto question = each.lock(); question && question->is_open()) question->keep_open(end);
+    }
+}
+
+void relayed_call::let_go_of_stream() {
+    for (const auto& each : std::exchange(questions_, {})) {
+        if (const auto question = each.lock()) question->let_go_of_stream();
+    }
 }
 
 void relayed_call::late_answer() {
@@ -367,6 +390,7 @@ void relayed_call::late_message() {
 void relayed_call::ignores() {
     if (stage_ != call_stage::asked_to_stop) return;
     stage_ = call_stage::ignoring;
+    let_go_of_stream();
     count_as_ignored();
 }
 
@@ -395,6 +419,7 @@ void relayed_call::leave() {
     const auto self = shared_from_this();
     if (stage_ == call_stage::running) stage_ = call_stage::over;
     via_.reset();
+    let_go_of_stream();
     filter_ = {};
     prepare_ = {};
     first_answer_ = {};

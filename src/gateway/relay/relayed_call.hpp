@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "andon/core/cancel_callback.hpp"
 #include "gateway/config/policy.hpp"
@@ -16,6 +17,7 @@
 namespace andon::gateway {
 
 class call_desk;
+class relayed_question;
 class upstream;
 
 /// What the calls of one host's session have in common.
@@ -97,6 +99,8 @@ public:
     void task_goes_on();
     /// By the host, which has neither cancelled it nor been answered.
     [[nodiscard]] bool is_waited_for() const noexcept { return !over_for_host_ && !token_.cancelled(); }
+    /// A question of the server's that goes to the host on its stream, since it is the only call there.
+    void comes_with(const std::shared_ptr<relayed_question>& question);
     /// Where what belongs to it goes.
     [[nodiscard]] const detail::answer_path& to_host() const noexcept { return in_.to; }
     void tell_host(std::string_view line);
@@ -142,6 +146,8 @@ private:
     void answer_error(std::string_view line, int code);
     void over_for_host();
     void host_gave_up();
+    void end_stream();
+    void let_go_of_stream();
     void count_as_ignored();
     void leave();
 
@@ -167,6 +173,7 @@ private:
     std::function<void(const relayed_call&)> when_answered_;
     std::function<bool(relayed_call&, upstream&)> prepare_;
     std::function<bool(relayed_call&, const envelope&)> first_answer_;
+    std::vector<std::weak_ptr<relayed_question>> questions_;
     std::string operator_name_;
     time_point sent_{};
     time_point progressed_{};

@@ -42,6 +42,8 @@ void relayed_question::answer(std::string_view line) {
     const bool waited_for = in_.request.begin_response();
     in_.request.finish(std::chrono::steady_clock::now());
     from_->talk().answer(in_.to, waited_for ? line : std::string_view());
+    over_ = true;
+    let_go_of_stream();
 }
 
 void relayed_question::on_answer(const envelope& message) {
