@@ -137,8 +137,8 @@ TEST_P(left, a_stopped_guardian_holds_up_neither_end) {
     }
 }
 
-/// Nobody is there to wake it but the kernel, which wakes by itself only a process group that is nobody's any more: with
-/// us as its new parent it is not.
+/// Nobody is there to wake it but the kernel, which wakes by itself only a process group that is nobody's any more:
+/// with us as its new parent it is not.
 TEST_P(left, a_stopped_guardian_is_woken_by_the_death_of_andon) {
     ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
