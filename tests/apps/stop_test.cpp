@@ -55,6 +55,14 @@ TEST_F(stop, what_is_named_twice_is_asked_once) {
     EXPECT_EQ(run_andon({"stop", "99", "99"}).err, "andon: 99 is not in flight\n");
 }
 
+TEST_F(stop, of_an_andon_that_does_not_answer_nothing_is_known) {
+    ::kill(one.pid(), SIGSTOP);
+    const andon_run end = run_andon({"stop", one.id(1)});
+    ::kill(one.pid(), SIGCONT);
+    EXPECT_EQ(end.status, 3);
+    EXPECT_THAT(end.err, AllOf(HasSubstr("does not answer"), HasSubstr(one.id(1) + " is not known to be in flight")));
+}
+
 TEST_F(stop, a_bare_number_is_enough_while_one_andon_has_it) {
     EXPECT_EQ(run_andon({"stop", "2"}).status, 0);
     one.until("stop 2");

@@ -31,7 +31,8 @@ protected:
     eras() {
         std::vector<std::string> server{built_program("everything_server")};
         if (*GetParam().server_era != '\0') server.insert(server.end(), {"--era", GetParam().server_era});
-        std::vector<std::string> gateway{built_program("andon"), "gateway", "--port", "0", "--log-format", "human"};
+        std::vector<std::string> gateway{built_program("andon"), "gateway", "--port", "0", "--log-format", "human",
+                                         "--journal-every-call"};
         if (GetParam().url) {
             server.insert(server.end(), {"--http", "0"});
             behind_ = std::make_unique<listening_program>(server, folder_);
@@ -55,6 +56,17 @@ protected:
     std::unique_ptr<listening_program> behind_;
     std::unique_ptr<listening_program> gateway_;
 };
+
+/// Whatever they were for the server.
+TEST_P(eras, the_journal_has_requests_as_the_host_sent_them) {
+    const auto client = connected();
+    const bool legacy = era_of(GetParam().client) == era::legacy;
+    const auto has = [&](std::string_view method) {
+        return journal().find("\"method\":\"" + std::string(method) + '"') != std::string::npos;
+    };
+    EXPECT_TRUE(eventually([&] { return has(legacy ? "initialize" : "server/discover"); })) << journal();
+    EXPECT_FALSE(has(legacy ? "server/discover" : "initialize")) << journal();
+}
 
 TEST_P(eras, lists_calls_and_reads_pass) {
     auto client = connected();

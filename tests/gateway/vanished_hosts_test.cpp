@@ -22,6 +22,13 @@ std::vector<process_watch> with_children(in_front& front, const std::string& key
     return all;
 }
 
+/// A server in the middle of its first call, with the children that it has started for it.
+std::vector<process_watch> forked(in_front& front, const std::string& key) {
+    front.open();
+    front.call("1", "fork", with_key(key));
+    return with_children(front, key);
+}
+
 struct leaving_case {
     const char* name;
     std::vector<std::string> arguments;
@@ -33,9 +40,7 @@ class left : public testing::TestWithParam<leaving_case> {};
 
 TEST_P(left, input_that_ends_cancels_what_is_in_flight_and_reaps_everything) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     front.call("2", "obey", with_key("obeys"));
     const auto obeys = front.began("obeys");
     front.vanish();
@@ -64,18 +69,14 @@ TEST(left_at_work, RCV_2_what_went_on_until_it_was_killed_was_not_quiet) {
 
 TEST_P(left, a_killed_andon_takes_everything_with_it) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     ::kill(front.andon().pid(), SIGKILL);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
 }
 
 TEST_P(left, SIGTERM_to_andon_is_a_cancel_and_an_end) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     ::kill(front.andon().pid(), SIGTERM);
     front.andon().mark("cancelled", front.began("forks").id);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -84,9 +85,7 @@ TEST_P(left, SIGTERM_to_andon_is_a_cancel_and_an_end) {
 
 TEST_P(left, SIGHUP_to_andon_is_one_as_well) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     ::kill(front.andon().pid(), SIGHUP);
     front.andon().mark("cancelled", front.began("forks").id);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -96,9 +95,7 @@ TEST_P(left, SIGHUP_to_andon_is_one_as_well) {
 
 TEST_P(left, SIGQUIT_ends_andon_as_usual_and_everything_with_it) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     const rlimit no_core{};
     ::prlimit(front.andon().pid(), RLIMIT_CORE, &no_core, nullptr);
     ::kill(front.andon().pid(), SIGQUIT);
@@ -109,9 +106,7 @@ TEST_P(left, SIGQUIT_ends_andon_as_usual_and_everything_with_it) {
 /// What nobody guards any more is andon's to end, also what has left its process group.
 TEST_P(left, a_killed_guardian_takes_everything_with_it_and_the_server_is_started_again) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments, .keys = "restart_first = \"10ms\""});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     ::kill(detail::guardian_of(front.began("forks").pid), SIGKILL);
     EXPECT_EQ(message_of(front.answer("1")), "the server was killed: its guardian process is gone");
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -127,9 +122,7 @@ TEST_P(left, a_killed_guardian_takes_everything_with_it_and_the_server_is_starte
 TEST_P(left, a_stopped_guardian_holds_up_neither_end) {
     for (const bool asked : {false, true}) {
         in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-        front.open();
-        front.call("1", "fork", with_key("forks"));
-        const auto all = with_children(front, "forks");
+        const auto all = forked(front, "forks");
         stop_guardian(front.began("forks").pid);
         asked ? static_cast<void>(::kill(front.andon().pid(), SIGTERM)) : front.vanish();
         for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -142,9 +135,7 @@ TEST_P(left, a_stopped_guardian_holds_up_neither_end) {
 TEST_P(left, a_stopped_guardian_is_woken_by_the_death_of_andon) {
     ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     stop_guardian(front.began("forks").pid);
     ::kill(front.andon().pid(), SIGKILL);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -153,9 +144,7 @@ TEST_P(left, a_stopped_guardian_is_woken_by_the_death_of_andon) {
 /// One that cannot be woken is killed, and andon ends what it guarded.
 TEST_P(left, a_guardian_that_nothing_wakes_holds_up_the_end_no_longer_than_that) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     const pid_t guardian = hold_guardian(front.began("forks").pid);
     ::kill(front.andon().pid(), SIGTERM);
     int status = 0;
@@ -167,9 +156,7 @@ TEST_P(left, a_guardian_that_nothing_wakes_holds_up_the_end_no_longer_than_that)
 
 TEST_P(left, a_stopped_server_does_not_hold_up_the_end) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     stop_process(front.began("forks").pid);
     ::kill(front.andon().pid(), SIGTERM);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -180,9 +167,7 @@ TEST_P(left, a_stopped_server_does_not_hold_up_the_end) {
 TEST_P(left, a_stopped_guardian_does_not_keep_a_server_from_being_restarted) {
     in_front front(hosted::wrap, {.arguments = GetParam().arguments,
                                   .keys = "on_ignored = \"restart\"\ngrace = \"50ms\"\nrestart_first = \"10ms\""});
-    front.open();
-    front.call("1", "fork", with_key("forks"));
-    const auto all = with_children(front, "forks");
+    const auto all = forked(front, "forks");
     stop_guardian(front.began("forks").pid);
     front.cancel("1");
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -367,9 +352,7 @@ class terminated : public testing::TestWithParam<hosted> {};
 
 TEST_P(terminated, SIGTERM_to_the_gateway_ends_everything) {
     in_front front(GetParam(), {.arguments = {"--trap"}});
-    front.open();
-    front.call("1", "fork", with_key("k"));
-    const auto all = with_children(front, "k");
+    const auto all = forked(front, "k");
     ::kill(front.andon().pid(), SIGTERM);
     front.expect_silence("1");  // and the stream ends as it should (HTTP-3)
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
@@ -379,9 +362,7 @@ TEST_P(terminated, SIGTERM_to_the_gateway_ends_everything) {
 
 TEST_P(terminated, SIGHUP_to_the_gateway_does_too) {
     in_front front(GetParam(), {.arguments = {"--trap"}});
-    front.open();
-    front.call("1", "fork", with_key("k"));
-    const auto all = with_children(front, "k");
+    const auto all = forked(front, "k");
     ::kill(front.andon().pid(), SIGHUP);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
     EXPECT_EQ(front.andon().exit(), (exit_status{false, 0}));
@@ -390,18 +371,14 @@ TEST_P(terminated, SIGHUP_to_the_gateway_does_too) {
 
 TEST_P(terminated, SIGKILL_to_the_gateway_ends_everything_too) {
     in_front front(GetParam(), {.arguments = {"--trap", "--stay"}});
-    front.open();
-    front.call("1", "fork", with_key("k"));
-    const auto all = with_children(front, "k");
+    const auto all = forked(front, "k");
     ::kill(front.andon().pid(), SIGKILL);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
 }
 
 TEST_P(terminated, a_stopped_guardian_does_not_hold_up_the_end_of_the_gateway) {
     in_front front(GetParam(), {.arguments = {"--trap"}});
-    front.open();
-    front.call("1", "fork", with_key("k"));
-    const auto all = with_children(front, "k");
+    const auto all = forked(front, "k");
     stop_guardian(front.began("k").pid);
     ::kill(front.andon().pid(), SIGTERM);
     for (const auto& each : all) EXPECT_TRUE(each.wait_for_end());
